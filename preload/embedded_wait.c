@@ -56,14 +56,14 @@ int wait_step(struct wait_limit *w, struct pollfd *p, nfds_t n, const sigset_t *
 			return k;
 		return -2;
 	}
-	int bell = embedded_library.arm();
-	if (bell < 0) {
-		errno = -bell;
+	int waker = embedded_library.arm();
+	if (waker < 0) {
+		errno = -waker;
 		return -1;
 	}
 	int k = -2;
 	if (!ready(of)) { // what came before it was armed
-		p[n] = (struct pollfd){ .fd = bell, .events = POLLIN };
+		p[n] = (struct pollfd){ .fd = waker, .events = POLLIN };
 		left = (struct timespec){ .tv_sec = (w->until - t) / SECOND, .tv_nsec = (w->until - t) % SECOND };
 		k = waiting_call(SYS_ppoll, p, n + 1, w->none ? NULL : &left, mask, SIGNALS);
 		if (k > 0 && p[n].revents != 0)
@@ -71,7 +71,7 @@ int wait_step(struct wait_limit *w, struct pollfd *p, nfds_t n, const sigset_t *
 		w->spin = k == -2 ? now() + (processors() > 1 ? SPIN : 0) : 0;
 	}
 	int e = errno;
-	embedded_library.disarm(bell);
+	embedded_library.disarm(waker);
 	errno = e;
 	return k;
 }

@@ -67,8 +67,8 @@ func reported(t testing.TB, out string) (all [][2]uint64) {
 // epoll, blocking and not; and no daemon carries a byte of them. To programs without one it connects by the daemon, and they
 // to it. Who connects from a node at which its address is not, as the daemon of the address says, is reset.
 //
-// Mutations it catches: accept_own does not look whether the node is the right one; embedded_connect does not ask where the port is; of EPOLLET
-// nothing is news after a read; a child may use what its parent has; a descriptor outlives exec; wait_step does not look again once it is armed.
+// Mutations it catches: accept_own does not look whether the node is the right one; embedded_connect leaves all to the daemon; a
+// descriptor outlives exec; epoll reports a descriptor of EPOLLET once.
 //
 // Proves: tcp.embedded
 func TestEmbedded(t *testing.T) {

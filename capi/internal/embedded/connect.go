@@ -29,7 +29,7 @@ func (n *Node) Connect(at stack.SocketAddr, from, to tcpwire.Addr) int32 {
 		c, err := n.dial(ctx, at, tcpwire.AppendOpening(nil, from, to))
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		defer n.bells.ring()
+		defer n.wakers.wake()
 		switch {
 		case err != nil:
 			s.ended, s.errno = true, stack.Errno(err)

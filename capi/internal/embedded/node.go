@@ -21,7 +21,7 @@ import (
 type Node struct {
 	n     *stack.Node
 	p     *stack.Poller
-	bells bells
+	wakers wakers
 	wg    sync.WaitGroup // of goroutines that send the rest of a connection
 
 	connections, bytesIn, bytesOut atomic.Uint64
@@ -74,7 +74,7 @@ func New(n *stack.Node) (*Node, error) {
 		return nil, err
 	}
 	x := &Node{n: n, p: p, of: map[int32]*Socket{}, blocked: map[*Socket]struct{}{}}
-	p.Notify(x.bells.ring)
+	p.Notify(x.wakers.wake)
 	return x, nil
 }
 

@@ -20,7 +20,7 @@ func (n *Node) Poll(handles []int32, ready []uint16, turn bool) {
 	for {
 		var k int
 		if turn {
-			k = n.p.Turn(n.ready[:])
+			k = n.p.PollOnce(n.ready[:])
 			turn = false
 		} else {
 			k = n.p.Take(n.ready[:])
@@ -47,7 +47,7 @@ func (n *Node) Poll(handles []int32, ready []uint16, turn bool) {
 // Arm returns a descriptor that becomes readable when a socket has become ready, until Disarm. The caller calls Poll once more,
 // without turn, before it sleeps. Errors: those of eventfd(2).
 func (n *Node) Arm() (int, error) {
-	fd, err := n.bells.add()
+	fd, err := n.wakers.add()
 	if err != nil {
 		return -1, err
 	}
@@ -78,7 +78,7 @@ func (n *Node) block(s *Socket) {
 				s.sendWaiting()
 			}
 			if len(n.blocked) < before {
-				n.bells.ring()
+				n.wakers.wake()
 			}
 			if n.watching = len(n.blocked) > 0; !n.watching {
 				tick.Stop()
@@ -91,10 +91,10 @@ func (n *Node) block(s *Socket) {
 }
 
 // Disarm takes the descriptor back.
-func (n *Node) Disarm(fd int) { n.bells.remove(fd) }
+func (n *Node) Disarm(fd int) { n.wakers.remove(fd) }
 
-// bells are the descriptors of threads that sleep.
-type bells struct {
+// wakers are the descriptors of threads that sleep.
+type wakers struct {
 	armed atomic.Int32
 
 	mu   sync.Mutex // guards the rest; no call under it waits
@@ -102,43 +102,43 @@ type bells struct {
 	free []int
 }
 
-// ring makes all of them readable. It may be called with any lock.
-func (b *bells) ring() {
-	if b.armed.Load() == 0 {
+// wake makes all of them readable. It may be called with any lock.
+func (w *wakers) wake() {
+	if w.armed.Load() == 0 {
 		return
 	}
 	one := binary.NativeEndian.AppendUint64(nil, 1)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, fd := range b.on {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, fd := range w.on {
 		_, _ = unix.Write(fd, one) // full is readable
 	}
 }
 
-func (b *bells) add() (fd int, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if k := len(b.free); k > 0 {
-		fd, b.free = b.free[k-1], b.free[:k-1]
+func (w *wakers) add() (fd int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if k := len(w.free); k > 0 {
+		fd, w.free = w.free[k-1], w.free[:k-1]
 	} else if fd, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
 		return -1, err
 	}
-	b.on = append(b.on, fd)
-	b.armed.Add(1)
+	w.on = append(w.on, fd)
+	w.armed.Add(1)
 	return fd, nil
 }
 
-func (b *bells) remove(fd int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for i, o := range b.on {
+func (w *wakers) remove(fd int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, o := range w.on {
 		if o == fd {
-			b.on[i] = b.on[len(b.on)-1]
-			b.on = b.on[:len(b.on)-1]
-			b.armed.Add(-1)
+			w.on[i] = w.on[len(w.on)-1]
+			w.on = w.on[:len(w.on)-1]
+			w.armed.Add(-1)
 			var count [8]byte
 			_, _ = unix.Read(fd, count[:])
-			b.free = append(b.free, fd)
+			w.free = append(w.free, fd)
 			return
 		}
 	}

@@ -186,7 +186,7 @@ func (s *Socket) receive(parts [][]byte, peek bool) (done int, err error) {
 
 // look drives the node once, for a program that reads without asking whether something is there.
 func (s *Socket) look() {
-	k := s.n.p.Turn(s.n.ready[:])
+	k := s.n.p.PollOnce(s.n.ready[:])
 	for _, r := range s.n.ready[:k] {
 		r.Owner.(*Socket).fresh = true
 	}
@@ -304,7 +304,7 @@ func (s *Socket) sendLater() {
 	s.n.wg.Go(func() {
 		s.n.mu.Lock()
 		defer s.n.mu.Unlock()
-		defer s.n.bells.ring()
+		defer s.n.wakers.wake()
 		for len(s.waiting) > 0 && !s.ended {
 			m := s.waiting[0]
 			s.n.mu.Unlock()

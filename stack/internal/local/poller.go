@@ -117,11 +117,11 @@ func (p *poller) Take(ready []*socket.Polled) int {
 	return p.take(ready)
 }
 
-// Turn implements backend.Poller.
-func (p *poller) Turn(ready []*socket.Polled) int {
+// PollOnce implements backend.Poller.
+func (p *poller) PollOnce(ready []*socket.Polled) int {
 	p.n.loop.Lock()
 	defer p.n.loop.Unlock()
-	p.n.loop.Turn()
+	p.n.loop.PollNow()
 	return p.take(ready)
 }
 

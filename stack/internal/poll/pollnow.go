@@ -2,10 +2,10 @@
 
 package poll
 
-// Turn polls once for a call that never waits and comes back soon, as that of a program that spins does. For as
+// PollNow polls once for a call that never waits and comes back soon, as that of a program that spins does. For as
 // long as such calls come, the background goroutine dozes and leaves the devices to them. A call that leads keeps
 // the devices.
-func (l *Loop) Turn() {
+func (l *Loop) PollNow() {
 	if l.leadership.leader != nil {
 		return
 	}
@@ -16,7 +16,7 @@ func (l *Loop) Turn() {
 	l.machine.Poll(l.Now(), true)
 }
 
-// Rest gives the devices to the background goroutine at once: no call of Turn comes soon. Without it, the goroutine
+// Rest gives the devices to the background goroutine at once: no call of PollNow comes soon. Without it, the goroutine
 // dozes for up to a millisecond more.
 func (l *Loop) Rest() {
 	l.leadership.seen = l.leadership.arrivals

@@ -8,11 +8,11 @@ import (
 	"github.com/utipc/utipc/stack"
 )
 
-// Turn drives the node itself, once each time, and hands out what has come; Notify's function is called when something comes while
-// nobody calls Turn.
+// PollOnce drives the node itself, once each time, and hands out what has come; Notify's function is called when something comes while
+// nobody calls PollOnce.
 //
-// Mutations it catches: Loop.Turn does not poll; note does not call the function.
-func TestPollerTurn(t *testing.T) {
+// Mutations it catches: Loop.PollNow does not poll; note does not call the function.
+func TestPollOnce(t *testing.T) {
 	d := newPolled(t, nil)
 	n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{d}, Address: 1})
 	if err != nil {
@@ -34,13 +34,13 @@ func TestPollerTurn(t *testing.T) {
 	})
 	p.Add(c, c)
 	var ready [4]*stack.Polled
-	const turns = 1000
+	const calls = 1000
 	before := d.looks.Load()
-	for range turns {
-		p.Turn(ready[:])
+	for range calls {
+		p.PollOnce(ready[:])
 	}
-	if got := d.looks.Load() - before; got < turns {
-		t.Errorf("%d turns looked %d times at the device", turns, got)
+	if got := d.looks.Load() - before; got < calls {
+		t.Errorf("%d calls looked %d times at the device", calls, got)
 	}
 	p.Rest()
 	for len(told) > 0 {
@@ -51,7 +51,7 @@ func TestPollerTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-told
-	if k := p.Turn(ready[:]); k != 1 || ready[0].Owner != c {
+	if k := p.PollOnce(ready[:]); k != 1 || ready[0].Owner != c {
 		t.Errorf("%d are ready", k)
 	}
 }
