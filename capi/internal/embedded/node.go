@@ -19,10 +19,10 @@ import (
 
 // A Node is the node of this process, with its sockets.
 type Node struct {
-	n     *stack.Node
-	p     *stack.Poller
+	n      *stack.Node
+	p      *stack.Poller
 	wakers wakers
-	wg    sync.WaitGroup // of goroutines that send the rest of a connection
+	wg     sync.WaitGroup // of goroutines that send the rest of a connection
 
 	connections, bytesIn, bytesOut atomic.Uint64
 
