@@ -69,6 +69,7 @@ const (
 	OpPlainKernel    Op = 112 // the answer has that netlink socket
 	OpPlainTCP       Op = 113 // asks for the prefix of TCP, without a descriptor
 	OpPlainTCPSocket Op = 114 // makes a socket of TCP; the answer has its descriptor
+	OpPlainTCPAt     Op = 115 // says at which node of its own a program has it, and asks that of another
 )
 
 var opNames = map[Op]string{
@@ -85,6 +86,7 @@ var opNames = map[Op]string{
 	OpPlainSend: "plain-send", OpPlainPair: "plain-pair", OpPlainInfo: "plain-info",
 	OpPlainJoin: "plain-join", OpPlainLeave: "plain-leave", OpPlainClosed: "plain-closed",
 	OpPlainNetlink: "plain-netlink", OpPlainKernel: "plain-kernel", OpPlainTCP: "plain-tcp", OpPlainTCPSocket: "plain-tcpsocket",
+	OpPlainTCPAt: "plain-tcpat",
 }
 
 // String returns the operation's name in docs/reference/attach.md, or its number.
@@ -99,7 +101,7 @@ func (o Op) String() string {
 func (o Op) Known() bool { _, ok := opNames[o]; return ok }
 
 // Plain reports whether it is a request of plain sockets.
-func (o Op) Plain() bool { return o >= OpPlainSocket && o <= OpPlainTCPSocket }
+func (o Op) Plain() bool { return o >= OpPlainSocket && o <= OpPlainTCPAt }
 
 // FromDaemon reports whether only the daemon sends it, beside answers.
 func (o Op) FromDaemon() bool {

@@ -63,6 +63,8 @@ static long forked(void)
 	return -EOWNERDEAD;
 }
 
+int utipcOwn(void) { return *mine; }
+
 #define ENTER(call) (*mine ? (call) : forked())
 
 const char *utipc_last_error(void)

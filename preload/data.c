@@ -2,7 +2,7 @@
 //
 // The calls that send and receive. Of a connection they are the kernel's, but for what comes
 // after its end.
-#include "tcp.h"
+#include "embedded.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -94,6 +94,9 @@ static int refuse_send(int fd, const struct msghdr *m, size_t len, int flags, ss
 	case FOREIGN:
 	case NETLINK:
 		return 0;
+	case EMBEDDED:
+		*rc = embedded_send(fd, embedded_of(fd), m, flags);
+		return 1;
 	case TCP_CONNECTED:
 	case TCP_IDLE:
 		*rc = tcp_send(fd, m, flags);
@@ -162,6 +165,8 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 	ssize_t rc;
 	if (!plain_calls() || !header_readable(m)) // a bad pointer is the kernel's
 		return waiting_call(SYS_sendmsg, fd, m, flags);
+	if (passes_embedded(m))
+		return fail(EOPNOTSUPP); // the node is this process's alone
 	switch (refuse_send(fd, m, length(m->msg_iov, m->msg_iovlen), flags, &rc)) {
 	case 0:
 		return waiting_call(SYS_sendmsg, fd, m, flags);
@@ -330,6 +335,9 @@ static ssize_t receive(int fd, struct msghdr *m, int flags)
 {
 	struct name peer, own;
 	size_t room = m->msg_controllen;
+	struct embedded *x = embedded_of(fd);
+	if (x != NULL)
+		return embedded_receive(fd, x, m, flags);
 	if (is_netlink(fd))
 		return netlink_receive(fd, m, flags);
 	enum look is = look_at(fd, &peer);
@@ -380,7 +388,7 @@ static ssize_t receive(int fd, struct msghdr *m, int flags)
 EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	struct name own;
-	if (plain_calls() && own_name(fd, &own) && header_readable(m)) // a bad pointer is the kernel's
+	if (plain_calls() && (embedded_of(fd) != NULL || own_name(fd, &own)) && header_readable(m)) // a bad pointer is the kernel's
 		return receive(fd, m, flags);
 	ssize_t n = waiting_call(SYS_recvmsg, fd, m, flags);
 	if (n >= 0 && m->msg_controllen > 0)

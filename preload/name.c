@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a descriptor is, by the names of its two ends.
-#include "tcp.h"
+#include "embedded.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,6 +71,8 @@ enum look look_at(int fd, struct name *peer)
 	socklen_t len = sizeof a;
 	if (!plain_calls())
 		return FOREIGN;
+	if (embedded_of(fd) != NULL)
+		return EMBEDDED;
 	int e = errno;
 	enum look is = FOREIGN;
 	struct name own;

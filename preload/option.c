@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Options of sockets, and ioctl.
-#include "tcp.h"
+#include "embedded.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -29,6 +29,9 @@ static int join_group(int fd, const void *value, socklen_t len)
 EXPORT int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
 	struct name own;
+	struct embedded *x = embedded_of(fd);
+	if (x != NULL)
+		return embedded_setsockopt(fd, x, level, name, value, len);
 	if (plain_calls() && own_name(fd, &own) && tcp_kind(own.kind))
 		return tcp_setsockopt(fd, &own, level, name, value, len);
 	if (plain_calls() && level == SOL_SOCKET && name == SO_PEEK_OFF && own_name(fd, NULL)) {
@@ -101,6 +104,9 @@ EXPORT int getsockopt(int fd, int level, int name, void *restrict value, socklen
 {
 	struct name own;
 	int v = 0, ours = 0, kernel;
+	struct embedded *x = embedded_of(fd);
+	if (x != NULL)
+		return embedded_getsockopt(fd, x, level, name, value, len);
 	if (plain_calls() && own_name(fd, &own) && tcp_kind(own.kind))
 		return tcp_getsockopt(fd, &own, level, name, value, len);
 	if ((level != SOL_SOCKET || name == SO_DOMAIN || name == SO_TYPE || name == SO_PROTOCOL) && (kernel = netlink_kernel(fd)) >= 0)
@@ -160,6 +166,10 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	void *arg = va_arg(ap, void *);
 	va_end(ap);
+	if (embedded_of(fd) != NULL && (request == FIONREAD || request == TIOCOUTQ || request == SIOCATMARK)) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	if (!plain_calls() || !tipc_name(fd) || is_netlink(fd))
 		return syscall(SYS_ioctl, fd, request, arg);
 	switch (request) {

@@ -29,7 +29,7 @@ enum { MAX_MESSAGE = TIPC_MAX_USER_MSG_SIZE, BARRIER = 56000 };
 enum {
 	OP_SOCKET = 96, OP_BIND, OP_LISTEN, OP_CONNECT, OP_STATE, OP_SHUTDOWN, OP_SETOPTION, OP_GETOPTION, OP_ACCEPT, OP_SEND,
 	OP_PAIR, OP_INFO, OP_JOIN, OP_LEAVE, OP_CLOSED,
-	OP_NETLINK, OP_KERNEL, OP_TCP, OP_TCP_SOCKET,
+	OP_NETLINK, OP_KERNEL, OP_TCP, OP_TCP_SOCKET, OP_TCP_AT,
 };
 
 // States that OP_STATE reports.
@@ -73,6 +73,7 @@ enum look {
 	NETLINK,     // in the place of a generic netlink socket
 	TCP_CONNECTED, // of TCP, see tcp.h, as the next
 	TCP_IDLE,
+	EMBEDDED, // a connection of the node in the process, see embedded.h
 };
 
 // Whether this process may have plain sockets: without, calls go to the kernel at once.

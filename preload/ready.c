@@ -3,7 +3,7 @@
 // Readiness. It is the kernel's own, but for two things that a UNIX socket reports and TIPC does
 // not: of one that has ended, that it is writable, and the peer's half of the end; and that it is
 // writable in bands.
-#include "tcp.h"
+#include "embedded.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,6 +62,9 @@ EXPORT int ppoll(struct pollfd *p, nfds_t n, const struct timespec *timeout, con
 	}
 	if (!plain_calls())
 		return waiting_call(SYS_ppoll, p, n, limit, mask, SIGNALS);
+	int rc;
+	if (p != NULL && embedded_poll(p, n, limit, mask, &rc))
+		return rc;
 	short *asked = NULL;
 	int changed = 0, shut = shut_polled(p, n);
 	if (shut > 0) {
@@ -120,7 +123,9 @@ static int select_plain(int n, fd_set *r, fd_set *w, fd_set *x, struct timespec 
 		const sigset_t *mask;
 		size_t size;
 	} set = { mask, SIGNALS };
-	int at_once = timeout != NULL && timeout->tv_sec == 0 && timeout->tv_nsec == 0;
+	int rc, at_once = timeout != NULL && timeout->tv_sec == 0 && timeout->tv_nsec == 0;
+	if (embedded_select(n, r, w, x, timeout, mask, &rc))
+		return rc;
 	unsigned long *shut = shut_selected(n, r);
 	int k = waiting_call(SYS_pselect6, n, r, w, x, shut != NULL ? &(struct timespec){ 0 } : timeout, &set);
 	int more = shut != NULL && k >= 0 ? shut_readable(n, r, shut) : 0;
@@ -236,7 +241,7 @@ static int with_shut(struct registration *all, int count, struct epoll_event *e,
 	return n;
 }
 
-EXPORT int epoll_pwait(int ep, struct epoll_event *e, int most, int timeout, const sigset_t *mask)
+int plain_epoll(int ep, struct epoll_event *e, int most, int timeout, const sigset_t *mask)
 {
 	int count;
 	struct registration *shut = shut_in(ep, &count);
@@ -244,12 +249,23 @@ EXPORT int epoll_pwait(int ep, struct epoll_event *e, int most, int timeout, con
 	return with_shut(shut, count, e, of_epoll(ep, e, n), most);
 }
 
+EXPORT int epoll_pwait(int ep, struct epoll_event *e, int most, int timeout, const sigset_t *mask)
+{
+	int rc;
+	struct timespec t = { timeout / 1000, timeout % 1000 * 1000000L };
+	if (embedded_epoll(ep, e, most, timeout < 0 ? NULL : &t, mask, &rc))
+		return rc;
+	return plain_epoll(ep, e, most, timeout, mask);
+}
+
 EXPORT int epoll_wait(int ep, struct epoll_event *e, int most, int timeout) { return epoll_pwait(ep, e, most, timeout, NULL); }
 
 EXPORT int epoll_pwait2(int ep, struct epoll_event *e, int most, const struct timespec *timeout, const sigset_t *mask)
 {
 	static const struct timespec none;
-	int count;
+	int count, rc;
+	if (embedded_epoll(ep, e, most, timeout, mask, &rc))
+		return rc;
 	struct registration *shut = shut_in(ep, &count);
 	int n = waiting_call(SYS_epoll_pwait2, ep, e, most, shut != NULL ? &none : timeout, mask, SIGNALS);
 	return with_shut(shut, count, e, of_epoll(ep, e, n), most);

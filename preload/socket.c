@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The calls that make sockets and connections.
-#include "tcp.h"
+#include "embedded.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,6 +126,8 @@ EXPORT int connect(int fd, const struct sockaddr *a, socklen_t len)
 	struct record q = { .op = OP_CONNECT }, r;
 	int barrier = 1, kernel, rc;
 	switch (look_at(fd, NULL)) {
+	case EMBEDDED:
+		return embedded_connect_again(fd, a, len);
 	case FOREIGN:
 		return tcp_connect(fd, a, len, &rc) ? rc : (int)waiting_call(SYS_connect, fd, a, len);
 	case TCP_CONNECTED:
@@ -199,6 +201,7 @@ EXPORT int accept4(int fd, struct sockaddr *a, socklen_t *len, int flags)
 		return tcp_accept(fd, a, len, flags);
 	case TCP_CONNECTED:
 	case CONNECTED:
+	case EMBEDDED:
 		errno = EINVAL;
 		return -1;
 	case MESSAGES:
@@ -241,6 +244,9 @@ EXPORT int accept(int fd, struct sockaddr *a, socklen_t *len) { return accept4(f
 EXPORT int shutdown(int fd, int how)
 {
 	struct name own;
+	struct embedded *x = embedded_of(fd);
+	if (x != NULL)
+		return embedded_shutdown(x, how);
 	if (!plain_calls() || !own_name(fd, &own))
 		return syscall(SYS_shutdown, fd, how);
 	if (tcp_kind(own.kind))
@@ -270,6 +276,9 @@ EXPORT int shutdown(int fd, int how)
 EXPORT int getsockname(int fd, struct sockaddr *restrict a, socklen_t *restrict len)
 {
 	struct name own;
+	struct embedded *x = embedded_of(fd);
+	if (x != NULL)
+		return embedded_name(x, 0, a, len);
 	if (!plain_calls() || !own_name(fd, &own))
 		return syscall(SYS_getsockname, fd, a, len);
 	if (tcp_kind(own.kind))
@@ -286,6 +295,8 @@ EXPORT int getpeername(int fd, struct sockaddr *restrict a, socklen_t *restrict 
 	struct record r;
 	int kernel;
 	switch (look_at(fd, &peer)) {
+	case EMBEDDED:
+		return embedded_name(embedded_of(fd), 1, a, len);
 	case FOREIGN:
 		return syscall(SYS_getpeername, fd, a, len);
 	case TCP_CONNECTED:
@@ -314,6 +325,7 @@ EXPORT int close(int fd)
 	struct name own;
 	char byte;
 	int before = errno;
+	embedded_close(fd);
 	enum look is = look_at(fd, NULL);
 	if (is == TCP_CONNECTED || is == TCP_IDLE)
 		return tcp_close(fd);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The calls that make connections of TCP.
-#include "tcp.h"
+#include "embedded.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -55,12 +55,6 @@ static int ask_prefix(void)
 	return 1;
 }
 
-// An endpoint is an address of IPv4 with a port, in the machine's byte order.
-struct endpoint {
-	uint32_t ip;
-	uint16_t port;
-};
-
 // endpoint reads an address, and returns 0 for one that is not of IPv4.
 static int endpoint(const struct sockaddr *a, socklen_t len, struct endpoint *e)
 {
@@ -83,8 +77,7 @@ static int in_prefix(const struct sockaddr *a, socklen_t len, struct endpoint *e
 	return endpoint(a, len, e) && ask_prefix() && (e->ip & prefix.mask) == prefix.ip;
 }
 
-// give_endpoint copies an address to the caller, as a socket of the kind has it.
-static int give_endpoint(int kind, const struct name *n, struct sockaddr *a, socklen_t *len)
+int give_endpoint(int kind, const struct name *n, struct sockaddr *a, socklen_t *len)
 {
 	union {
 		struct sockaddr_in in;
@@ -173,6 +166,16 @@ int tcp_bind(int fd, const struct sockaddr *a, socklen_t len, int *rc)
 	return 1;
 }
 
+// listen_embedded has the node in the process listen as well.
+static int listen_embedded(int fd, int backlog)
+{
+	struct name own;
+	if (!own_name(fd, &own))
+		return 0;
+	struct endpoint at = { prefix.own, (uint16_t)own.addr.addr.id.ref };
+	return embedded_listen(fd, &own, at, backlog);
+}
+
 int tcp_listen(int fd, int backlog, int *rc)
 {
 	struct sockaddr_in6 own;
@@ -189,6 +192,8 @@ int tcp_listen(int fd, int backlog, int *rc)
 	at.port = ntohs(own.sin6_port); // at the place of sin_port
 	if (any)
 		*rc = replace(fd, kind, at, fd, backlog);
+	if (any && *rc == 0)
+		*rc = listen_embedded(fd, backlog);
 	if (*rc == 0)
 		errno = e;
 	return 1;
@@ -201,7 +206,7 @@ int tcp_listen_again(int fd, int backlog)
 		return -1;
 	if (r.arg0 != STATE_LISTENING)
 		raise_barrier(fd);
-	return 0;
+	return listen_embedded(fd, backlog);
 }
 
 // raise_all writes until the socket is not writable.
@@ -221,6 +226,13 @@ static uint32_t raise_all(int fd)
 static int connect_plain(int fd, struct endpoint to)
 {
 	struct record q = { .op = OP_CONNECT, .arg0 = nonblocking(fd), .addr = { .family = AF_TIPC, .addrtype = TIPC_SERVICE_ADDR } };
+	struct name own;
+	int rc;
+	if (own_name(fd, &own)) {
+		struct endpoint from = { own.addr.addr.id.node != 0 ? own.addr.addr.id.node : prefix.own, (uint16_t)own.addr.addr.id.ref };
+		if (embedded_connect(fd, from, to, &rc))
+			return rc;
+	}
 	q.addr.addr.name.name.type = to.ip;
 	q.addr.addr.name.name.instance = to.port;
 	if (q.arg0 == 0)
@@ -293,8 +305,9 @@ int tcp_accept(int fd, struct sockaddr *a, socklen_t *len, int flags)
 {
 	struct name own, peer;
 	struct record r;
-	int got = take_descriptor(fd, MSG_DONTWAIT), e = errno;
-	if (got < 0 && errno == EAGAIN && !nonblocking(fd)) {
+	struct embedded *x;
+	int node = embedded_any(fd) != NULL, got = node ? embedded_accept(fd) : take_descriptor(fd, MSG_DONTWAIT), e = errno;
+	if (got < 0 && !node && errno == EAGAIN && !nonblocking(fd)) {
 		if (simple((struct record){ .op = OP_STATE }, fd, &r) == 0 && r.arg0 != STATE_LISTENING) {
 			errno = EINVAL;
 			return -1;
@@ -305,6 +318,11 @@ int tcp_accept(int fd, struct sockaddr *a, socklen_t *len, int flags)
 	if (got < 0)
 		return -1;
 	keep_options(fd, got);
+	if ((x = embedded_of(got)) != NULL) {
+		if (a != NULL && len != NULL)
+			embedded_name(x, 1, a, len);
+		return set_flags(got, flags | SOCK_CLOEXEC);
+	}
 	if (a != NULL && len != NULL) {
 		if (!own_name(got, &own)) // one of the kernel
 			syscall(SYS_getpeername, got, a, len);

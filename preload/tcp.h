@@ -11,6 +11,12 @@
 // Kinds in names: what a program sees as addresses of IPv4, and of IPv6.
 enum { KIND_TCP = 6, KIND_TCP6 = 7 };
 
+// An endpoint is an address of IPv4 with a port, in the machine's byte order.
+struct endpoint {
+	uint32_t ip;
+	uint16_t port;
+};
+
 static inline int tcp_kind(int kind) { return kind == KIND_TCP || kind == KIND_TCP6; }
 
 // tcp_bind, tcp_connect and tcp_listen report whether a call on a socket of the kernel is not the kernel's alone;
@@ -31,6 +37,11 @@ ssize_t tcp_receive(int fd, struct msghdr *m, int flags);
 int tcp_setsockopt(int fd, const struct name *own, int level, int name, const void *value, socklen_t len);
 int tcp_getsockopt(int fd, const struct name *own, int level, int name, void *value, socklen_t *len);
 
+// give_endpoint copies an address to the caller, as a socket of the kind has it.
+int give_endpoint(int kind, const struct name *n, struct sockaddr *a, socklen_t *len);
+// tcp_broken is what a write comes to whose connection has ended: a signal, and -1 with EPIPE.
+ssize_t tcp_broken(int flags);
+
 // tcp_error returns the error that a socket reports once, or 0.
 int tcp_error(int fd);
 // keep_options gives a plain socket the options of another socket: of one that it is to take the place of, or of the
@@ -39,6 +50,8 @@ void keep_options(int from, int to);
 // take_place puts a plain socket in the place of a socket of the kernel: in all descriptors of it, and in all sets of epoll,
 // that this process has. It closes plain.
 void take_place(int plain, int fd);
+// move_registrations takes a descriptor out of all sets of epoll that this process has, and has another put it where it belongs.
+void move_registrations(int fd, void (*to)(int ep, int fd, struct epoll_event e));
 // registrations returns what an epoll has, to be freed; see ready.c.
 struct registration *registrations(int ep, int *count);
 // take_descriptor takes the next one out of a listening socket.

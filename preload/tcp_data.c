@@ -30,7 +30,7 @@ static int idle_state(int fd, int *error)
 	return (int)r.arg0;
 }
 
-static ssize_t broken(int flags)
+ssize_t tcp_broken(int flags)
 {
 	if ((flags & MSG_NOSIGNAL) == 0)
 		pthread_kill(pthread_self(), SIGPIPE);
@@ -52,7 +52,7 @@ ssize_t tcp_send(int fd, const struct msghdr *m, int flags)
 			return -1;
 		}
 		if (state != STATE_CONNECTING && state != STATE_CONNECTED)
-			return broken(flags);
+			return tcp_broken(flags);
 	}
 	struct msghdr own = { .msg_iov = m->msg_iov, .msg_iovlen = m->msg_iovlen };
 	ssize_t n = waiting_call(SYS_sendmsg, fd, &own, (flags & (MSG_DONTWAIT | MSG_MORE)) | MSG_NOSIGNAL);
@@ -60,7 +60,7 @@ ssize_t tcp_send(int fd, const struct msghdr *m, int flags)
 		return n;
 	int reset = errno == ECONNRESET;
 	if ((error = tcp_error(fd)) == 0 && !reset)
-		return broken(flags);
+		return tcp_broken(flags);
 	errno = error != 0 ? error : ECONNRESET;
 	return -1;
 }

@@ -3,7 +3,7 @@
 // Options of TCP sockets. Those of SOL_SOCKET are the UNIX socket's own. Of the others it keeps those that programs
 // read back, in SO_MAX_PACING_RATE, which has no other use there; what is set is examined by the kernel, by a socket of
 // its own, and has no effect.
-#include "tcp.h"
+#include "embedded.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -89,7 +89,7 @@ void keep_options(int from, int to)
 	struct name own;
 	int e = errno, locks = 0;
 	socklen_t len = sizeof locks;
-	if (!own_name(to, NULL)) { // the kernel's own
+	if (!own_name(to, NULL) && embedded_of(to) == NULL) { // the kernel's own
 		errno = e;
 		return;
 	}
@@ -182,7 +182,7 @@ int tcp_getsockopt(int fd, const struct name *own, int level, int name, void *va
 			return -1;
 		int rc = syscall(SYS_getsockopt, kernel, level, name, value, len), e = errno;
 		syscall(SYS_close, kernel);
-		if (rc == 0 && level == IPPROTO_TCP && name == TCP_INFO && *len > 0 && look_at(fd, NULL) == TCP_CONNECTED)
+		if (rc == 0 && level == IPPROTO_TCP && name == TCP_INFO && *len > 0 && (look_at(fd, NULL) == TCP_CONNECTED || embedded_of(fd) != NULL))
 			*(unsigned char *)value = TCP_ESTABLISHED;
 		errno = e;
 		return rc;

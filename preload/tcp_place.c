@@ -89,6 +89,23 @@ static void withdraw(int set, const struct places *sockets, struct places *found
 	free(all);
 }
 
+void move_registrations(int fd, void (*to)(int ep, int fd, struct epoll_event e))
+{
+	struct places sockets = { 0 }, sets = { 0 }, found = { 0 };
+	struct stat s;
+	int e = errno;
+	if (fstat(fd, &s) == 0)
+		look_around(&s, &sockets, &sets);
+	for (int i = 0; i < sets.n; i++)
+		withdraw(sets.all[i].set, &sockets, &found);
+	for (int i = 0; i < found.n; i++)
+		to(found.all[i].set, found.all[i].fd, found.all[i].event);
+	free(sockets.all);
+	free(sets.all);
+	free(found.all);
+	errno = e;
+}
+
 void take_place(int plain, int fd)
 {
 	struct places sockets = { 0 }, sets = { 0 }, found = { 0 };

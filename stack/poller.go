@@ -57,6 +57,18 @@ func (p *Poller) Wait(ready []*Polled) (int, error) { return p.b.Wait(hidden(rea
 // Take is Wait that does not wait: without ready sockets it returns 0.
 func (p *Poller) Take(ready []*Polled) int { return p.b.Take(hidden(ready)) }
 
+// PollOnce is Take that first drives the node once: it takes what the devices have, and sends what is to be sent. It is
+// for a program that spins and calls it again and again. As long as it does, no goroutine of the node's is woken for
+// what comes. Before the program sleeps it calls Rest, else nobody looks at the devices for up to a millisecond.
+func (p *Poller) PollOnce(ready []*Polled) int { return p.b.PollOnce(hidden(ready)) }
+
+// Rest has the node driven by itself at once, as no call of PollOnce comes soon. See Notify for what wakes the program.
+func (p *Poller) Rest() { p.b.Rest() }
+
+// Notify makes the Poller call f when a socket has become ready, whoever drives the node then; nil ends that. f must
+// not wait, and must not call the node or its sockets, as the node is locked. It may be called without reason.
+func (p *Poller) Notify(f func()) { p.b.Notify(f) }
+
 // Close ends the calls of Wait with net.ErrClosed; the sockets stay as they are. Closing
 // twice is harmless.
 func (p *Poller) Close() error { return p.b.Close() }

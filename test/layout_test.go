@@ -28,12 +28,13 @@ const module = "github.com/utipc/utipc/"
 // imports says which packages of ours each may import; "..." covers what is below.
 var imports = map[string][]string{
 	"attach":                   {"frame", "internal/callfault", "internal/printable", "internal/sock"},
-	"capi":                     {"capi/internal/calls", "xdp"},
+	"capi":                     {"capi/internal/calls", "capi/internal/embedded", "internal/tcpwire", "stack", "xdp"},
 	"capi/internal/calls":      {"stack"},
+	"capi/internal/embedded":   {"internal/macvlan", "internal/tcpwire", "stack"},
 	"daemon":                   {"attach", "daemon/plain", "frame", "internal/control", "internal/hosting", "netdev", "stack", "stack/admin"},
 	"daemon/bearers":           {"frame"},
 	"daemon/genetlink":         {"flowctl", "internal/control", "internal/netlink", "internal/printable", "internal/tipcshow", "monitor", "seal", "stack", "stack/admin"},
-	"daemon/plain":             {"attach", "daemon/genetlink", "frame", "internal/hosting", "internal/sock", "stack", "stack/admin"},
+	"daemon/plain":             {"attach", "daemon/genetlink", "frame", "internal/hosting", "internal/sock", "internal/tcpwire", "stack", "stack/admin"},
 	"frame":                    {},
 	"frame/conversation":       {"frame"},
 	"frame/describe":           {"frame"},
@@ -72,6 +73,7 @@ var modules = map[string][]string{
 	"attach":                   {"golang.org/x/sys"},
 	"capi":                     {"golang.org/x/sys", "golang.org/x/net", "github.com/cilium/ebpf"}, // xdp's
 	"capi/internal/calls":      {"golang.org/x/sys"},
+	"capi/internal/embedded":   {"golang.org/x/sys"},
 	"daemon":                   {"golang.org/x/sys"},
 	"daemon/bearers":           {},
 	"daemon/genetlink":         {"golang.org/x/sys"},

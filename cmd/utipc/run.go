@@ -23,6 +23,7 @@ status are the program's own.
     utipc run -- python3 server.py
     utipc run --socket /run/other/utipc.sock -- ./client 1.1.2
     utipc run --tcp 10.99.0.0/16 -- redis-server --bind 0.0.0.0
+    utipc run --tcp 10.99.0.0/16 --node embedded:eth1 -- ./rank
 `,
 	Run: runUnmodified,
 }

@@ -29,6 +29,7 @@ func runUnmodified(_ context.Context, args []string, _ cmdline.Stdio) error {
 	how := f.String("how WAY", howAuto, "auto, preload (the library), or seccomp (a supervisor, for what has no use for libraries)")
 	// What follows the program's name is the program's own: cmdline.Parse would refuse its flags.
 	tcp := f.String("tcp PREFIX", "", "TCP sockets of addresses of this network, as 10.99.0.0/16, are the daemon's as well; it has to have the same in its settings")
+	node := f.String("node NODE", "", "with --tcp: the program has a node of its own for connections to other such programs: embedded:IFACE, a station on an interface, or embedded:udp:IP")
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return cmdline.HelpError{Flags: f}
@@ -57,6 +58,11 @@ func runUnmodified(_ context.Context, args []string, _ cmdline.Stdio) error {
 			return err
 		}
 		os.Setenv("UTIPC_TCP", *tcp)
+	}
+	if *node != "" {
+		if err := ownNode(*node, *tcp); err != nil {
+			return err
+		}
 	}
 	if way == howSeccomp {
 		status, err := supervise.Run(os.Getenv("UTIPC_SOCKET"), program, []string{"run", "--"}, f.Args())
@@ -110,8 +116,33 @@ func checkTCP(socket, text string) error {
 	return nil
 }
 
-// preloadLibrary is the file name of the preload library.
-const preloadLibrary = "libutipc-preload.so"
+// embedded is what the text of a program's own node begins with.
+const embedded = "embedded:"
+
+// ownNode has the preload library open a node in the program's process.
+func ownNode(node, tcp string) error {
+	if place, ok := strings.CutPrefix(node, embedded); !ok || place == "" {
+		return cmdline.UsageError(fmt.Sprintf("--node %s is no node of a program's own (want %sIFACE, e.g. %seth1)", node, embedded, embedded))
+	}
+	if tcp == "" {
+		return cmdline.UsageError("--node needs --tcp: other sockets are the daemon's")
+	}
+	if os.Getenv("UTIPC_LIBRARY") == "" {
+		lib, err := findLibrary(cLibrary, "capi/build DIR makes one, and UTIPC_LIBRARY names it")
+		if err != nil {
+			return err
+		}
+		os.Setenv("UTIPC_LIBRARY", lib)
+	}
+	os.Setenv("UTIPC_NODE", node)
+	return nil
+}
+
+// The file names of the preload library, and of the library that has a node.
+const (
+	preloadLibrary = "libutipc-preload.so"
+	cLibrary       = "libutipc.so.0"
+)
 
 // multiarch is the name of this architecture's folder under /usr/lib, as Debian has it.
 var multiarch = map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
@@ -125,15 +156,20 @@ func findPreload(given string) (string, error) {
 		}
 		return path, err
 	}
+	return findLibrary(preloadLibrary, "preload/build FILE makes one, and --library FILE names it")
+}
+
+// findLibrary finds a library beside this program, or in the system's folder.
+func findLibrary(name, remedy string) (string, error) {
 	var tried []string
 	if own, err := os.Executable(); err == nil {
-		tried = append(tried, filepath.Join(filepath.Dir(own), preloadLibrary))
+		tried = append(tried, filepath.Join(filepath.Dir(own), name))
 	}
-	tried = append(tried, filepath.Join("/usr/lib", multiarch, preloadLibrary))
+	tried = append(tried, filepath.Join("/usr/lib", multiarch, name))
 	for _, path := range tried {
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("no preload library at %s; preload/build FILE makes one, and --library FILE names it", strings.Join(tried, ", "))
+	return "", fmt.Errorf("no library %s at %s; %s", name, strings.Join(tried, ", "), remedy)
 }

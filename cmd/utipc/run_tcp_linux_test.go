@@ -41,3 +41,39 @@ func TestRunTCP(t *testing.T) {
 		}
 	}
 }
+
+// utipc run --node has the library open a node in the program's process, and says so where that cannot be.
+//
+// Mutations it catches: ownNode does not look for --tcp; it does not set UTIPC_NODE; it sets UTIPC_LIBRARY where there is one.
+//
+// Proves: tcp.embedded
+func TestRunNode(t *testing.T) {
+	dir := t.TempDir()
+	library := filepath.Join(dir, "libutipc-preload.so") // the loader says that it is none, and goes on
+	if err := os.WriteFile(library, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "s")
+	startDaemon(t, socket, "--address", "1.1.1", "--tcp", "10.99.0.0/16", "--tcp-ip", "10.99.0.1", "--tcp-interface", "")
+	tcp := []string{"--tcp", "10.99.0.0/16"}
+	for _, c := range []struct {
+		args   []string
+		own    string // UTIPC_LIBRARY
+		want   string
+		status int
+	}{
+		{append(tcp, "--node", "embedded:eth1"), "/a/b", "node embedded:eth1 of /a/b", 0},
+		{append(tcp, "--node", "embedded:udp:10.0.0.1"), "/a/b", "node embedded:udp:10.0.0.1 of /a/b", 0},
+		{append(tcp, "--node", "eth1"), "/a/b", "is no node of a program's own", 2},
+		{append(tcp, "--node", "embedded:"), "/a/b", "is no node of a program's own", 2},
+		{[]string{"--node", "embedded:eth1"}, "/a/b", "--node needs --tcp", 2},
+	} {
+		args := append([]string{"run", "--library", library, "--socket", socket}, c.args...)
+		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", append(args, "--", "sh", "-c", "echo node $UTIPC_NODE of $UTIPC_LIBRARY")...)
+		cmd.Env = append(os.Environ(), "UTIPC_LIBRARY="+c.own)
+		out, _ := cmd.CombinedOutput()
+		if status := cmd.ProcessState.ExitCode(); status != c.status || !strings.Contains(string(out), c.want) {
+			t.Errorf("%q: status %d, want %d, and %q in\n%s", c.args, status, c.status, c.want, out)
+		}
+	}
+}

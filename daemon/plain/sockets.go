@@ -92,6 +92,7 @@ func New(n *stack.Node, tcp TCP) (*Sockets, error) {
 			return nil, err
 		}
 		s.wg.Go(func() { s.tcp.nodes.learn(s.ctx, s.tcp.sub) })
+		s.wg.Go(s.tcp.answer)
 	}
 	s.wg.Go(s.deliverAll)
 	return s, nil

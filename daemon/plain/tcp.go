@@ -15,6 +15,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/tcpwire"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -24,10 +25,6 @@ type TCP struct {
 	Prefix  netip.Prefix // of IPv4
 	Address netip.Addr   // of this node, in Prefix
 }
-
-// NodeType is the type of the service that each node binds to its address of the prefix: the instance is the
-// address.
-const NodeType = 0x75740001
 
 // TCPCounters are what there was of connections of TCP.
 type TCPCounters struct {
@@ -76,7 +73,7 @@ type tcpSocket struct {
 	owner  Owner
 	kind   attach.Kind
 	cookie uint64 // of the program's end
-	local  tcpAddr
+	local  tcpwire.Addr
 	reuse  uint32 // tcpReuseAddr, tcpReusePort
 	d      *end
 	ctx    context.Context // done when it has ended
@@ -92,29 +89,20 @@ type tcpSocket struct {
 	turn    chan struct{}   // of a listener, does not change then: has one while somebody gives it a descriptor
 	kernel  *end            // the kernel's listener, or nil
 	conn    *stack.Conn
-	attempt *tcpAttempt // to connect, the last
+	attempt *tcpAttempt      // to connect, the last
+	at      frame.SocketAddr // of a program that has a node of its own: its socket there
 }
 
-// A tcpAddr is an address of IPv4 and a port. As a service it is what its listener is bound to.
-type tcpAddr struct {
-	ip   uint32 // 0: any
-	port uint16
-}
-
-func tcpAddrOf(a attach.Sockaddr) (t tcpAddr, ok bool) {
+func tcpAddrOf(a attach.Sockaddr) (t tcpwire.Addr, ok bool) {
 	s, ok := a.Service()
-	return tcpAddr{s.Type, uint16(s.Instance)}, ok && s.Instance <= 1<<16-1
+	return tcpwire.Addr{IP: s.Type, Port: uint16(s.Instance)}, ok && s.Instance <= 1<<16-1
 }
 
-func (a tcpAddr) service() frame.Service {
-	return frame.Service{Type: a.ip, Instance: uint32(a.port)}
-}
+func tcpSockaddr(a tcpwire.Addr) attach.Sockaddr { return attach.ServiceSockaddr(a.Service(), 0) }
 
-func (a tcpAddr) sockaddr() attach.Sockaddr { return attach.ServiceSockaddr(a.service(), 0) }
-
-// socket is the address as names have it.
-func (a tcpAddr) socket() frame.SocketAddr {
-	return frame.SocketAddr{Port: uint32(a.port), Node: frame.NodeAddr(a.ip)}
+// tcpName is the address as names have it.
+func tcpName(a tcpwire.Addr) frame.SocketAddr {
+	return frame.SocketAddr{Port: uint32(a.Port), Node: frame.NodeAddr(a.IP)}
 }
 
 func ipv4(a netip.Addr) uint32 {
@@ -129,7 +117,7 @@ func (s *Sockets) tcpPrefix() Answer {
 	}
 	a := failure(nil)
 	a.Arg0, a.Arg1 = ipv4(s.tcp.prefix.Addr()), uint32(s.tcp.prefix.Bits())
-	a.Addr = tcpAddr{ip: s.tcp.ip}.sockaddr()
+	a.Addr = tcpSockaddr(tcpwire.Addr{IP: s.tcp.ip})
 	return a
 }
 
@@ -143,7 +131,7 @@ func (s *Sockets) openTCP(by Caller, h *attach.Header, fd int) (a Answer) {
 		return failure(syscall.EOPNOTSUPP)
 	case !ok || !isTCP(kind):
 		return failure(syscall.EINVAL)
-	case local.ip != 0 && local.ip != s.tcp.ip:
+	case local.IP != 0 && local.IP != s.tcp.ip:
 		return failure(syscall.EADDRNOTAVAIL)
 	}
 	owner, err := by.Enter()
@@ -174,17 +162,17 @@ func (s *Sockets) openTCP(by Caller, h *attach.Header, fd int) (a Answer) {
 		return failure(err)
 	}
 	a = failure(nil)
-	a.FD, a.Addr = p, x.local.sockaddr()
+	a.FD, a.Addr = p, tcpSockaddr(x.local)
 	return a
 }
 
 // begin makes the descriptors, with a peer of a connection, and makes the socket known. What it returns with an
 // error is nothing.
-func (x *tcpSocket) begin(peer *tcpAddr) (p int, err error) {
-	own := attach.PlainName{Kind: x.kind, Addr: x.local.socket()}
+func (x *tcpSocket) begin(peer *tcpwire.Addr) (p int, err error) {
+	own := attach.PlainName{Kind: x.kind, Addr: tcpName(x.local)}
 	var other *attach.PlainName
 	if peer != nil {
-		other = &attach.PlainName{Kind: x.kind, Addr: peer.socket()}
+		other = &attach.PlainName{Kind: x.kind, Addr: tcpName(*peer)}
 	}
 	s := x.all
 	if x.d, p, err = s.makePair(&own, other); err != nil {
@@ -279,6 +267,8 @@ func (s *Sockets) serveTCP(by Caller, own *attach.PlainName, h *attach.Header, f
 		return failure(x.connect(by.Context, h))
 	case attach.OpPlainState:
 		return x.report()
+	case attach.OpPlainTCPAt:
+		return x.locate(by.Context, h)
 	}
 	return failure(syscall.EOPNOTSUPP)
 }

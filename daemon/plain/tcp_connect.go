@@ -4,22 +4,15 @@ package plain
 
 import (
 	"context"
-	"errors"
 	"net"
 	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/hosting"
+	"github.com/utipc/utipc/internal/tcpwire"
 	"github.com/utipc/utipc/stack"
 )
-
-// tcpNetwork is the network of the connections that carry those of TCP.
-const tcpNetwork = "tipcpacket"
-
-// tcpTimeout is for how long a connection is tried, as Linux does without settings.
-const tcpTimeout = 127 * time.Second
 
 // A tcpAttempt is a connection under way.
 type tcpAttempt struct {
@@ -33,7 +26,7 @@ type tcpAttempt struct {
 // bytes that the program has written before are no data. Wide is for how many nanoseconds it waits, 0: without limit.
 func (x *tcpSocket) connect(ctx context.Context, h *attach.Header) error {
 	to, ok := tcpAddrOf(h.Addr)
-	if !ok || to.port == 0 {
+	if !ok || to.Port == 0 {
 		return syscall.EADDRNOTAVAIL
 	}
 	noWait := h.Arg0&connectNoWait != 0
@@ -83,7 +76,7 @@ func (x *tcpSocket) connect(ctx context.Context, h *attach.Header) error {
 }
 
 // try connects.
-func (x *tcpSocket) try(t *tcpAttempt, to tcpAddr) {
+func (x *tcpSocket) try(t *tcpAttempt, to tcpwire.Addr) {
 	err := x.dial(t, to)
 	t.err = err
 	if err != nil {
@@ -107,33 +100,33 @@ func (x *tcpSocket) endRefused(err error) {
 	x.end(errno)
 }
 
-func (x *tcpSocket) dial(t *tcpAttempt, to tcpAddr) error {
+func (x *tcpSocket) dial(t *tcpAttempt, to tcpwire.Addr) error {
 	s := x.all
 	ctx, stop := context.WithTimeoutCause(x.ctx, s.tcp.limit, syscall.ETIMEDOUT)
 	defer stop()
 	from := x.local
-	if from.ip == 0 {
-		from.ip = s.tcp.ip
+	if from.IP == 0 {
+		from.IP = s.tcp.ip
 	}
-	if to.ip == s.tcp.ip {
-		l := s.tcp.listener(to.port)
+	if to.IP == s.tcp.ip {
+		l := s.tcp.listener(to.Port)
 		if l == nil {
 			return syscall.ECONNREFUSED
 		}
 		return l.handOver(ctx, x, to)
 	}
-	node, err := s.tcp.nodes.node(ctx, to.ip)
+	node, err := s.tcp.nodes.node(ctx, to.IP)
 	if err != nil {
 		return err
 	}
-	dest := to.service()
+	dest := to.Service()
 	dest.Node = node
 	cfg := stack.SocketConfig{NameWait: -1, DialTimeout: s.tcp.limit}
-	c, err := cfg.DialWith(hosting.Count(x.ctx, x.owner.Queued()), s.node, tcpNetwork, dest, appendOpening(from, to))
+	c, err := cfg.DialWith(hosting.Count(x.ctx, x.owner.Queued()), s.node, tcpwire.Network, dest, tcpwire.AppendOpening(nil, from, to))
 	if err != nil {
-		return tcpRefusal(err)
+		return tcpwire.Refusal(err)
 	}
-	peer := attach.PlainName{Kind: x.kind, Addr: to.socket()}
+	peer := attach.PlainName{Kind: x.kind, Addr: tcpName(to)}
 	if err := s.namePeer(x.d, &peer); err != nil {
 		c.Abort()
 		return err
@@ -145,21 +138,6 @@ func (x *tcpSocket) dial(t *tcpAttempt, to tcpAddr) error {
 	}
 	x.relay(c, t.barrier)
 	return nil
-}
-
-// tcpRefusal is what TCP would say of a connection that failed.
-func tcpRefusal(err error) error {
-	var e *stack.ConnError
-	var blocked *stack.BlockedError
-	switch {
-	case errors.As(err, &blocked), errors.As(err, &e) && (e.Timeout() || e.Code == frame.Overload): // its backlog was full all the time
-		return syscall.ETIMEDOUT
-	case errors.As(err, &e) && e.Code == frame.NoNode:
-		return syscall.EHOSTUNREACH
-	case errors.As(err, &e), errors.Is(err, stack.ErrUnreachable):
-		return syscall.ECONNREFUSED
-	}
-	return err
 }
 
 func (x *tcpSocket) isConnecting() bool {

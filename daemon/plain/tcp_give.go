@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/tcpwire"
 )
 
 // A program that listens is given descriptors one at a time, when there is room for one: nobody else takes the room
@@ -93,7 +94,7 @@ func (x *tcpSocket) give(fd int) {
 
 // handOver connects a socket that the program of another on this host listens for: D of it is that program's end. It
 // waits for room there. Errors: those of reserve; net.ErrClosed when the program has closed its socket.
-func (x *tcpSocket) handOver(ctx context.Context, from *tcpSocket, to tcpAddr) error {
+func (x *tcpSocket) handOver(ctx context.Context, from *tcpSocket, to tcpwire.Addr) error {
 	done, err := x.reserve(ctx)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (x *tcpSocket) handOver(ctx context.Context, from *tcpSocket, to tcpAddr) e
 	if !from.takeConnecting() {
 		return net.ErrClosed
 	}
-	fd, err := -1, x.all.namePeer(from.d, &attach.PlainName{Kind: x.kind, Addr: to.socket()})
+	fd, err := -1, x.all.namePeer(from.d, &attach.PlainName{Kind: x.kind, Addr: tcpName(to)})
 	from.mu.Lock()
 	if err == nil {
 		from.state = stateConnected

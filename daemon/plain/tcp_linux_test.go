@@ -17,6 +17,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/tcpwire"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -57,9 +58,9 @@ func withTCP(t *testing.T, network *hub.Hub, k byte) *Sockets {
 const anyPort = 0
 
 // tcp makes a socket of a program, whose read waits a minute at most.
-func (s *Sockets) tcpSocket(t *testing.T, by Caller) (fd int, at tcpAddr) {
+func (s *Sockets) tcpSocket(t *testing.T, by Caller) (fd int, at tcpwire.Addr) {
 	t.Helper()
-	a := s.Serve(by, &attach.Header{Op: attach.OpPlainTCPSocket, Arg0: uint32(kindTCP), Addr: tcpAddr{s.tcp.ip, anyPort}.sockaddr()}, nil, -1)
+	a := s.Serve(by, &attach.Header{Op: attach.OpPlainTCPSocket, Arg0: uint32(kindTCP), Addr: tcpSockaddr(tcpwire.Addr{IP: s.tcp.ip, Port: anyPort})}, nil, -1)
 	if a.Err != nil {
 		t.Fatal(a.Err)
 	}
@@ -69,7 +70,7 @@ func (s *Sockets) tcpSocket(t *testing.T, by Caller) (fd int, at tcpAddr) {
 }
 
 // listening makes one that listens.
-func (s *Sockets) listening(t *testing.T, by Caller) (fd int, at tcpAddr) {
+func (s *Sockets) listening(t *testing.T, by Caller) (fd int, at tcpwire.Addr) {
 	t.Helper()
 	fd, at = s.tcpSocket(t, by)
 	t.Cleanup(func() { unix.Close(fd) })
@@ -80,8 +81,8 @@ func (s *Sockets) listening(t *testing.T, by Caller) (fd int, at tcpAddr) {
 }
 
 // connectTCP asks for a connection. With noWait it fills fd before, as a program's library does.
-func (s *Sockets) connectTCP(by Caller, fd int, to tcpAddr, noWait bool) error {
-	h := &attach.Header{Op: attach.OpPlainConnect, Addr: to.sockaddr()}
+func (s *Sockets) connectTCP(by Caller, fd int, to tcpwire.Addr, noWait bool) error {
+	h := &attach.Header{Op: attach.OpPlainConnect, Addr: tcpSockaddr(to)}
 	if noWait {
 		h.Arg0 = connectNoWait
 		h.Arg1 = fill(fd)
@@ -151,7 +152,7 @@ func TestTCPBacklogHolds(t *testing.T) {
 	held := new(atomic.Int64)
 	by := Caller{Context: t.Context(), Enter: counted{n: held}.Another}
 	l, at := s.listening(t, Caller{Context: t.Context(), Enter: unlimited{}.Another})
-	x := s.tcp.listener(at.port)
+	x := s.tcp.listener(at.Port)
 	const all = 32
 	fds := make([]int, all)
 	for i := range fds {
@@ -207,9 +208,9 @@ func (x *tcpSocket) roomForOne() (room bool) {
 }
 
 // full gives a listener descriptors until there is no room.
-func (s *Sockets) full(t *testing.T, at tcpAddr) {
+func (s *Sockets) full(t *testing.T, at tcpwire.Addr) {
 	t.Helper()
-	x := s.tcp.listener(at.port)
+	x := s.tcp.listener(at.Port)
 	for x.roomForOne() {
 		fd, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 		if err != nil {
@@ -278,7 +279,7 @@ func TestTCPRefusal(t *testing.T) {
 		{fmt.Errorf("dial: %w", stack.ErrUnreachable), syscall.ECONNREFUSED},
 		{&stack.BlockedError{}, syscall.ETIMEDOUT},
 	} {
-		if got := tcpRefusal(c.err); !errors.Is(got, c.want) {
+		if got := tcpwire.Refusal(c.err); !errors.Is(got, c.want) {
 			t.Errorf("%v: %v, want %v", c.err, got, c.want)
 		}
 	}
@@ -296,7 +297,7 @@ func TestTCPWritableIsConnected(t *testing.T) {
 		for range 100 {
 			fd, own := s.tcpSocket(t, by)
 			s.tcp.mu.Lock()
-			x := s.tcp.ports[own.port][0]
+			x := s.tcp.ports[own.Port][0]
 			s.tcp.mu.Unlock()
 			if err := s.connectTCP(by, fd, at, true); err != syscall.EINPROGRESS {
 				t.Fatal(err)

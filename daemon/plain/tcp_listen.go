@@ -3,7 +3,6 @@
 package plain
 
 import (
-	"encoding/binary"
 	"errors"
 	"net"
 	"syscall"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/hosting"
+	"github.com/utipc/utipc/internal/tcpwire"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -46,8 +46,8 @@ func (x *tcpSocket) listen(backlog uint32) error {
 	if err := x.owner.Name(1); err != nil {
 		return err
 	}
-	at := tcpAddr{s.tcp.ip, x.local.port}
-	l, err := stack.SocketConfig{Scope: stack.NodeScope}.Listen(hosting.Count(s.ctx, x.owner.Queued()), s.node, tcpNetwork, at.service())
+	at := tcpwire.Addr{IP: s.tcp.ip, Port: x.local.Port}
+	l, err := stack.SocketConfig{Scope: stack.NodeScope}.Listen(hosting.Count(s.ctx, x.owner.Queued()), s.node, tcpwire.Network, at.Service())
 	if err != nil {
 		x.owner.Unname(1)
 		return err
@@ -71,7 +71,7 @@ func (x *tcpSocket) listen(backlog uint32) error {
 func (t *tcpNet) conflict(x *tcpSocket) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, o := range t.ports[x.local.port] {
+	for _, o := range t.ports[x.local.Port] {
 		if o != x && !x.shares(o) {
 			return syscall.EADDRINUSE
 		}
@@ -167,13 +167,13 @@ const mostUnproven = 256
 // have the address yet, names may come later than a connection.
 func (x *tcpSocket) taken(c *stack.Conn) {
 	s := x.all
-	from, to, ok := tcpOpening(c)
-	if !ok || to != (tcpAddr{s.tcp.ip, x.local.port}) {
+	from, to, ok := tcpwire.ReadOpening(c)
+	if !ok || to != (tcpwire.Addr{IP: s.tcp.ip, Port: x.local.Port}) {
 		s.refuseTCP(c)
 		return
 	}
 	peer, _ := c.RemoteAddr().(stack.SocketAddr)
-	if n, _ := s.tcp.nodes.owner(from.ip); n == peer.Node {
+	if n, _ := s.tcp.nodes.owner(from.IP); n == peer.Node {
 		x.accepted(c, from, to)
 		return
 	}
@@ -183,7 +183,7 @@ func (x *tcpSocket) taken(c *stack.Conn) {
 		return
 	}
 	s.wg.Go(func() {
-		_, err := s.tcp.nodes.await(x.ctx, from.ip, func(n frame.NodeAddr) bool { return n == peer.Node })
+		_, err := s.tcp.nodes.await(x.ctx, from.IP, func(n frame.NodeAddr) bool { return n == peer.Node })
 		s.tcpUnproven.Add(-1)
 		if err != nil {
 			s.refuseTCP(c)
@@ -200,7 +200,7 @@ func (s *Sockets) refuseTCP(c *stack.Conn) {
 }
 
 // accepted makes a socket of a connection, and gives it to the program.
-func (x *tcpSocket) accepted(c *stack.Conn, from, to tcpAddr) {
+func (x *tcpSocket) accepted(c *stack.Conn, from, to tcpwire.Addr) {
 	owner, err := x.owner.Another()
 	if err != nil {
 		c.Abort()
@@ -216,29 +216,4 @@ func (x *tcpSocket) accepted(c *stack.Conn, from, to tcpAddr) {
 	}
 	n.relay(c, 0)
 	x.give(p)
-}
-
-// The first message of a connection, which goes with the request for it: "TCP", 1, then address and port of who
-// connects, and those that it connects to, big-endian.
-const openingLen = 4 + 2*(4+2)
-
-var openingMark = [4]byte{'T', 'C', 'P', 1}
-
-func appendOpening(from, to tcpAddr) []byte {
-	b := append(make([]byte, 0, openingLen), openingMark[:]...)
-	for _, a := range [...]tcpAddr{from, to} {
-		b = binary.BigEndian.AppendUint32(b, a.ip)
-		b = binary.BigEndian.AppendUint16(b, a.port)
-	}
-	return b
-}
-
-func tcpOpening(c *stack.Conn) (from, to tcpAddr, ok bool) {
-	var b [openingLen + 1]byte
-	n, size, err := c.TryReadMsg(b[:])
-	if err != nil || n != openingLen || size != n || [4]byte(b[:4]) != openingMark {
-		return from, to, false
-	}
-	at := func(i int) tcpAddr { return tcpAddr{binary.BigEndian.Uint32(b[i:]), binary.BigEndian.Uint16(b[i+4:])} }
-	return at(4), at(10), true
 }

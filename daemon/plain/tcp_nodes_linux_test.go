@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/utipc/utipc/internal/tcpwire"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -18,7 +19,7 @@ import (
 type dialer struct {
 	a, b *Sockets
 	l    int
-	at   tcpAddr // of l
+	at   tcpwire.Addr // of l
 	dest stack.Service
 }
 
@@ -28,9 +29,9 @@ func newDialer(t *testing.T, wait time.Duration) (d dialer) {
 	d.a, d.b = withTCP(t, network, 1), withTCP(t, network, 2)
 	d.a.tcp.nodes.wait = wait
 	d.l, d.at = d.a.listening(t, Caller{Context: t.Context(), Enter: unlimited{}.Another})
-	d.dest = d.at.service()
+	d.dest = d.at.Service()
 	var err error
-	if d.dest.Node, err = d.b.tcp.nodes.node(t.Context(), d.at.ip); err != nil {
+	if d.dest.Node, err = d.b.tcp.nodes.node(t.Context(), d.at.IP); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -38,7 +39,7 @@ func newDialer(t *testing.T, wait time.Duration) (d dialer) {
 
 func (d *dialer) dial(t *testing.T, opening []byte) *stack.Conn {
 	t.Helper()
-	c, err := stack.SocketConfig{}.DialWith(t.Context(), d.b.node, tcpNetwork, d.dest, opening)
+	c, err := stack.SocketConfig{}.DialWith(t.Context(), d.b.node, tcpwire.Network, d.dest, opening)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func (d *dialer) dial(t *testing.T, opening []byte) *stack.Conn {
 
 func (d *dialer) bind(t *testing.T, r stack.Range) {
 	t.Helper()
-	r.Type = NodeType
+	r.Type = tcpwire.NodeType
 	if _, err := d.b.node.ListenPacket(t.Context(), "tipcrdm", r); err != nil {
 		t.Fatal(err)
 	}
@@ -61,22 +62,22 @@ func (d *dialer) bind(t *testing.T, r stack.Range) {
 // Proves: tcp.source
 func TestTCPSource(t *testing.T) {
 	d := newDialer(t, time.Minute)
-	accepted := func(from tcpAddr) {
+	accepted := func(from tcpwire.Addr) {
 		t.Helper()
 		fd := take(t, d.l)
 		defer unix.Close(fd)
 		peer, ok := d.a.secret.peer(fd)
-		if !ok || peer.Addr != from.socket() {
-			t.Errorf("it is from %v, want %v", peer.Addr, from.socket())
+		if !ok || peer.Addr != tcpName(from) {
+			t.Errorf("it is from %v, want %v", peer.Addr, tcpName(from))
 		}
 	}
-	from := tcpAddr{d.b.tcp.ip, 777}
-	c := d.dial(t, appendOpening(from, d.at))
+	from := tcpwire.Addr{IP: d.b.tcp.ip, Port: 777}
+	c := d.dial(t, tcpwire.AppendOpening(nil, from, d.at))
 	accepted(from)
 	c.Abort()
-	late := tcpAddr{d.b.tcp.ip + 5, 778}
-	c = d.dial(t, appendOpening(late, d.at))
-	d.bind(t, stack.Range{Lower: late.ip, Upper: late.ip})
+	late := tcpwire.Addr{IP: d.b.tcp.ip + 5, Port: 778}
+	c = d.dial(t, tcpwire.AppendOpening(nil, late, d.at))
+	d.bind(t, stack.Range{Lower: late.IP, Upper: late.IP})
 	accepted(late)
 	c.Abort()
 	if got := d.a.TCPCounters().Refused; got != 0 {
@@ -91,19 +92,19 @@ func TestTCPSource(t *testing.T) {
 // length; learn takes a range for its first address; refuseTCP counts nothing, or ends nothing.
 func TestTCPFalseSource(t *testing.T) {
 	d := newDialer(t, time.Millisecond)
-	from, wide := tcpAddr{d.b.tcp.ip, 777}, tcpAddr{d.b.tcp.ip + 6, 778}
-	d.bind(t, stack.Range{Lower: wide.ip, Upper: wide.ip + 1})
-	right := appendOpening(from, d.at)
+	from, wide := tcpwire.Addr{IP: d.b.tcp.ip, Port: 777}, tcpwire.Addr{IP: d.b.tcp.ip + 6, Port: 778}
+	d.bind(t, stack.Range{Lower: wide.IP, Upper: wide.IP + 1})
+	right := tcpwire.AppendOpening(nil, from, d.at)
 	for i, opening := range [][]byte{
-		appendOpening(wide, d.at),
-		appendOpening(tcpAddr{d.a.tcp.ip, 777}, d.at),
-		appendOpening(tcpAddr{0, 777}, d.at),
-		appendOpening(tcpAddr{d.a.tcp.ip + 8, 777}, d.at),
-		appendOpening(from, tcpAddr{d.at.ip, d.at.port + 1}),
-		appendOpening(from, tcpAddr{d.at.ip + 1, d.at.port}),
+		tcpwire.AppendOpening(nil, wide, d.at),
+		tcpwire.AppendOpening(nil, tcpwire.Addr{IP: d.a.tcp.ip, Port: 777}, d.at),
+		tcpwire.AppendOpening(nil, tcpwire.Addr{IP: 0, Port: 777}, d.at),
+		tcpwire.AppendOpening(nil, tcpwire.Addr{IP: d.a.tcp.ip + 8, Port: 777}, d.at),
+		tcpwire.AppendOpening(nil, from, tcpwire.Addr{IP: d.at.IP, Port: d.at.Port + 1}),
+		tcpwire.AppendOpening(nil, from, tcpwire.Addr{IP: d.at.IP + 1, Port: d.at.Port}),
 		append([]byte("TCP\x02"), right[4:]...),
-		append(right[:openingLen:openingLen], 0),
-		right[:openingLen-1],
+		append(right[:tcpwire.OpeningLen:tcpwire.OpeningLen], 0),
+		right[:tcpwire.OpeningLen-1],
 	} {
 		c := d.dial(t, opening)
 		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
@@ -141,7 +142,7 @@ func TestTCPOwner(t *testing.T) {
 // Mutations it catches: taken counts none; one that has ended is counted still.
 func TestTCPUnproven(t *testing.T) {
 	d := newDialer(t, time.Minute)
-	false0 := appendOpening(tcpAddr{d.b.tcp.ip + 9, 1}, d.at)
+	false0 := tcpwire.AppendOpening(nil, tcpwire.Addr{IP: d.b.tcp.ip + 9, Port: 1}, d.at)
 	refused := func(want uint64) {
 		t.Helper()
 		for tick := time.NewTicker(time.Millisecond); d.a.TCPCounters().Refused != want; <-tick.C {

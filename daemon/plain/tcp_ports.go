@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/utipc/utipc/internal/tcpwire"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -37,14 +38,14 @@ type tcpNet struct {
 // newTCPNet binds the address of the node. Errors: of the node.
 func newTCPNet(ctx context.Context, n *stack.Node, cfg TCP) (*tcpNet, error) {
 	t := &tcpNet{
-		prefix: cfg.Prefix.Masked(), ip: ipv4(cfg.Address), nodes: newTCPNodes(), limit: tcpTimeout,
+		prefix: cfg.Prefix.Masked(), ip: ipv4(cfg.Address), nodes: newTCPNodes(), limit: tcpwire.Timeout,
 		ports: map[uint16][]*tcpSocket{}, next: firstPort,
 	}
 	var err error
-	if t.bound, err = n.ListenPacket(ctx, "tipcrdm", stack.Service{Type: NodeType, Instance: t.ip}); err != nil {
+	if t.bound, err = n.ListenPacket(ctx, "tipcrdm", stack.Service{Type: tcpwire.NodeType, Instance: t.ip}); err != nil {
 		return nil, err
 	}
-	if t.sub, err = n.Subscribe(ctx, stack.Range{Type: NodeType, Upper: 1<<32 - 1}); err != nil {
+	if t.sub, err = n.Subscribe(ctx, stack.Range{Type: tcpwire.NodeType, Upper: 1<<32 - 1}); err != nil {
 		t.bound.Close()
 		return nil, err
 	}
@@ -58,25 +59,25 @@ func (t *tcpNet) close() {
 
 // claim gives a socket a port of this node, of address a's port or, if that is 0, one that nobody has. Errors:
 // syscall.EADDRINUSE.
-func (t *tcpNet) claim(x *tcpSocket, a tcpAddr) (tcpAddr, error) {
+func (t *tcpNet) claim(x *tcpSocket, a tcpwire.Addr) (tcpwire.Addr, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if a.port != 0 {
-		for _, o := range t.ports[a.port] {
+	if a.Port != 0 {
+		for _, o := range t.ports[a.Port] {
 			if !x.shares(o) {
 				return a, syscall.EADDRINUSE
 			}
 		}
-		t.ports[a.port] = append(t.ports[a.port], x)
+		t.ports[a.Port] = append(t.ports[a.Port], x)
 		return a, nil
 	}
 	for range lastPort - firstPort + 1 {
-		a.port = t.next
+		a.Port = t.next
 		if t.next++; t.next > lastPort {
 			t.next = firstPort
 		}
-		if len(t.ports[a.port]) == 0 {
-			t.ports[a.port] = []*tcpSocket{x}
+		if len(t.ports[a.Port]) == 0 {
+			t.ports[a.Port] = []*tcpSocket{x}
 			return a, nil
 		}
 	}
@@ -103,7 +104,7 @@ func (t *tcpNet) release(x *tcpSocket) {
 		return
 	}
 	x.claimed = false
-	port := x.local.port
+	port := x.local.Port
 	t.ports[port] = slices.DeleteFunc(t.ports[port], func(o *tcpSocket) bool { return o == x })
 	if len(t.ports[port]) == 0 {
 		delete(t.ports, port)

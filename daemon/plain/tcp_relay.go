@@ -8,20 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/tcpwire"
 	"github.com/utipc/utipc/stack"
 )
 
-// Each message between two daemons, after the first, is data and then a byte that says what comes after it.
+// Each message between two nodes, after the first, is data and then a byte that says what comes after it.
 //
-//	program ── close, or shutdown(SHUT_WR) ──► tcpClose, tcpHalf ──► program
+//	program ── close, or shutdown(SHUT_WR) ──► tcpwire.Close, tcpwire.Half ──► program
 //
-// A program that has closed its end reads nothing any more: the connection of TIPC ends with tcpClose, and what the
-// other one writes then is answered with a reset there. A reset is an end of the connection without tcpClose.
-const (
-	tcpMore  byte = iota
-	tcpHalf       // it writes nothing any more
-	tcpClose      // nor reads
-)
+// A program that has closed its end reads nothing any more: the connection of TIPC ends with tcpwire.Close, and what the
+// other one writes then is answered with a reset there. A reset is an end of the connection without tcpwire.Close.
 
 // relay makes c the socket's connection, and copies between the program and it.
 func (x *tcpSocket) relay(c *stack.Conn, barrier int) {
@@ -53,7 +49,7 @@ func (x *tcpSocket) toPeer(c *stack.Conn) {
 			x.finished(c)
 			return
 		}
-		buf[n] = tcpMore
+		buf[n] = tcpwire.More
 		x.all.tcpCounters.bytesOut.Add(uint64(n))
 		err = sendAll(c, buf[:n+1], x.d.hungUp)
 		scratches.Put(buf)
@@ -67,13 +63,13 @@ func (x *tcpSocket) toPeer(c *stack.Conn) {
 // finished tells the peer how the program has ended what it writes, and in the end that it has closed its end.
 func (x *tcpSocket) finished(c *stack.Conn) {
 	if !x.d.hungUp() {
-		_ = sendAll(c, []byte{tcpHalf}, x.d.hungUp) // fails if the peer has ended: it wants to know nothing
+		_ = sendAll(c, []byte{tcpwire.Half}, x.d.hungUp) // fails if the peer has ended: it wants to know nothing
 		if !x.d.waitClosed() {
 			return // the socket has ended
 		}
 	}
 	if !x.d.leftUnread() {
-		_ = sendAll(c, []byte{tcpClose}, x.d.hungUp)
+		_ = sendAll(c, []byte{tcpwire.Close}, x.d.hungUp)
 		x.mu.Lock()
 		if x.conn != nil {
 			x.conn = nil
@@ -117,9 +113,9 @@ func (x *tcpSocket) toProgram(c *stack.Conn) {
 			x.d.unread.Store(true) // what came is lost
 		}
 		switch kind {
-		case tcpMore:
-		case tcpHalf, tcpClose:
-			closed = kind == tcpClose
+		case tcpwire.More:
+		case tcpwire.Half, tcpwire.Close:
+			closed = kind == tcpwire.Close
 			_ = x.d.control(func(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) })
 		default:
 			x.end(syscall.ECONNRESET)

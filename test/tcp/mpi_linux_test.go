@@ -123,7 +123,7 @@ func TestOpenMPI(t *testing.T) {
 }
 
 // openMPI runs a program with so many ranks on each of two hosts, in a folder.
-func (a agent) openMPI(t *testing.T, hosts [2]string, ranks int, dir, program string) string {
+func (a agent) openMPI(t testing.TB, hosts [2]string, ranks int, dir, program string) string {
 	t.Helper()
 	mpirun := installed(t, "mpirun.openmpi", "openmpi-bin")
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")

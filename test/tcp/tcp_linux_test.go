@@ -56,6 +56,12 @@ func single(t testing.TB) *host {
 // two makes two of them, on a veth pair.
 func two(t testing.TB) (all [2]*host) {
 	t.Helper()
+	return twoBy(t, nil)
+}
+
+// twoBy is two by a driver.
+func twoBy(t testing.TB, cfg *xdp.Config) (all [2]*host) {
+	t.Helper()
 	preload.NeedCompiler(t)
 	netns.Require(t)
 	a, b := netns.New(t), netns.New(t)
@@ -63,7 +69,7 @@ func two(t testing.TB) (all [2]*host) {
 	for i, ns := range [...]*netns.NS{a, b} {
 		var dev stack.Bearer
 		var err error
-		ns.Do(func() { dev, err = xdp.Open(ends[i], nil) })
+		ns.Do(func() { dev, err = xdp.Open(ends[i], cfg) })
 		if err != nil {
 			t.Fatal(err)
 		}

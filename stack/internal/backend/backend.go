@@ -183,6 +183,9 @@ type Packet interface {
 type Poller interface {
 	Wait(ready []*socket.Polled) (int, error)
 	Take(ready []*socket.Polled) int
+	PollOnce(ready []*socket.Polled) int
+	Rest()
+	Notify(f func())
 	Enter() // see hosting.Enter
 	Leave()
 	Close() error

@@ -21,6 +21,7 @@ type poller struct {
 	ready  []*pollEntry // from first on
 	first  int
 	wait   poll.List
+	notify func() // called when a socket has become ready; nil: nobody is told
 	closed bool
 }
 
@@ -82,6 +83,9 @@ func (s *pollEntry) note() {
 	if p.inside.Load() == 0 {
 		p.n.loop.RouseFirst(p.wait)
 	}
+	if p.notify != nil {
+		p.notify()
+	}
 }
 
 // Wait implements backend.Poller.
@@ -111,6 +115,28 @@ func (p *poller) Take(ready []*socket.Polled) int {
 	p.n.loop.Lock()
 	defer p.n.loop.Unlock()
 	return p.take(ready)
+}
+
+// PollOnce implements backend.Poller.
+func (p *poller) PollOnce(ready []*socket.Polled) int {
+	p.n.loop.Lock()
+	defer p.n.loop.Unlock()
+	p.n.loop.PollNow()
+	return p.take(ready)
+}
+
+// Rest implements backend.Poller.
+func (p *poller) Rest() {
+	p.n.loop.Lock()
+	defer p.n.loop.Unlock()
+	p.n.loop.Rest()
+}
+
+// Notify implements backend.Poller.
+func (p *poller) Notify(f func()) {
+	p.n.loop.Lock()
+	defer p.n.loop.Unlock()
+	p.notify = f
 }
 
 // take is called with the node's lock held.
