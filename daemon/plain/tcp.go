@@ -5,6 +5,7 @@ package plain
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"net"
 	"net/netip"
 	"sync"
@@ -28,6 +29,18 @@ type TCP struct {
 // NodeType is the type of the service that each node binds to its address of the prefix: the instance is the
 // address.
 const NodeType = 0x75740001
+
+// ErrReserved means a service type that carries addresses of TCP: who binds one would take another program's.
+var ErrReserved = fmt.Errorf("daemon: the service type carries addresses of TCP: %w", syscall.EACCES)
+
+// Reserved is ErrReserved of a type that programs may not bind: NodeType, and the node's address, which is the type of
+// its listeners.
+func (s *Sockets) Reserved(serviceType uint32) error {
+	if s.tcp != nil && (serviceType == NodeType || serviceType == s.tcp.ip) {
+		return ErrReserved
+	}
+	return nil
+}
 
 // TCPCounters are what there was of connections of TCP.
 type TCPCounters struct {
