@@ -47,6 +47,7 @@ static int place(const struct block *b, int side, int depth, int i)
 static void exchange(struct block *b)
 {
 	MPI_Request all[2 * SIDES];
+	MPI_Status done[2 * SIDES];
 	for (int side = 0; side < SIDES; side++) {
 		double *out = b->out + side * b->n;
 		MPI_Irecv(b->in + side * b->n, b->n, MPI_DOUBLE, b->beside[side], opposite[side], MPI_COMM_WORLD, &all[side]);
@@ -55,7 +56,7 @@ static void exchange(struct block *b)
 	}
 	for (int side = 0; side < SIDES; side++)
 		MPI_Isend(b->out + side * b->n, b->n, MPI_DOUBLE, b->beside[side], side, MPI_COMM_WORLD, &all[SIDES + side]);
-	MPI_Waitall(2 * SIDES, all, MPI_STATUSES_IGNORE);
+	MPI_Waitall(2 * SIDES, all, done);
 	for (int side = 0; side < SIDES; side++)
 		for (int i = 0; i < b->n && b->beside[side] != MPI_PROC_NULL; i++)
 			b->next[place(b, side, 0, i)] = b->in[side * b->n + i];
