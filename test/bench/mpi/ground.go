@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -158,8 +159,11 @@ func checkTraffic(all []traffic, bytes uint64) error {
 	return nil
 }
 
+// errLate is of a run that did not end in time; what it printed until then is right.
+var errLate = errors.New("it did not end in time")
+
 // run launches a program on the hosts, and returns what it printed; sent says how many bytes went through each host, of
-// what it printed. What is not done when ctx is is killed, with all that it has started.
+// what it printed. What is not done when ctx is is killed, with all that it has started: errLate.
 func (g *ground) run(ctx context.Context, w *Way, j job, sent func(out string) uint64) (out string, err error) {
 	j.hosts, j.network, j.iface, j.agent = g.hosts, g.network.String(), g.iface, g.agent
 	end, err := g.count()
@@ -173,7 +177,10 @@ func (g *ground) run(ctx context.Context, w *Way, j job, sent func(out string) u
 	}
 	cmd := exec.CommandContext(ctx, "unshare", args...)
 	cmd.Env, cmd.WaitDelay = append(os.Environ(), w.environment(&j)...), 10*time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: g.site.Nice != 0} // as the daemons: kernels group processes by session
+	// It ends with this process, hence with this thread; and is of a session as the daemons are, by which kernels group processes.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: g.site.Nice != 0, Pdeathsig: syscall.SIGKILL}
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
 	err = cmd.Start()
@@ -187,11 +194,15 @@ func (g *ground) run(ctx context.Context, w *Way, j job, sent func(out string) u
 	seen, e := end()
 	switch {
 	case ctx.Err() != nil:
-		return out, fmt.Errorf("it did not end in time; it has printed: %s", last(b.Bytes()))
+		err = errLate
 	case err != nil:
-		return out, fmt.Errorf("%w: %s", err, last(b.Bytes()))
-	case e != nil:
-		return out, e
+		return "", fmt.Errorf("%w: %s", err, last(b.Bytes()))
 	}
-	return out, checkTraffic(seen, sent(out))
+	if e == nil {
+		e = checkTraffic(seen, sent(out))
+	}
+	if e != nil {
+		return "", e
+	}
+	return out, err
 }

@@ -30,7 +30,18 @@ var units = map[string]figure.Unit{"store": figure.PerSecond, "migrate": figure.
 var line = regexp.MustCompile(`(?m)^(\w+) size=(\d+) ranks=(\d+) steps=(\d+) value=(\S+) p50=(\S+) p99=\S+ max=\S+ checked: \S.*$`)
 
 // Parse reads what a program of examples/mpi has printed, and fails unless it has so many results.
-func Parse(out string, want int) (all []Result, err error) {
+func Parse(out string, want int) ([]Result, error) {
+	all, err := parse(out)
+	if err == nil && len(all) != want {
+		err = fmt.Errorf("it has printed %d results, want %d: %s", len(all), want, last([]byte(out)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+func parse(out string) (all []Result, err error) {
 	for _, m := range line.FindAllStringSubmatch(out, -1) {
 		r := Result{Name: m[1] + " " + m[2], Unit: figure.Seconds}
 		if u := units[m[1]]; u != "" {
@@ -50,9 +61,6 @@ func Parse(out string, want int) (all []Result, err error) {
 			r.Value = r.P50
 		}
 		all = append(all, r)
-	}
-	if len(all) != want {
-		return nil, fmt.Errorf("it has printed %d results, want %d: %s", len(all), want, last([]byte(out)))
 	}
 	return all, nil
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -183,9 +184,6 @@ func (t *take) turn(e errand, round int) {
 		t.failed[e]++
 		t.fail(fmt.Sprintf("%s, %s, %s, round %d", w.Name, t.title(e), company(e.burn), round+1), err)
 	}
-	if err != nil {
-		return
-	}
 	t.add(e, round, others, results)
 }
 
@@ -193,9 +191,8 @@ func (t *take) turn(e errand, round int) {
 func (t *take) add(e errand, round int, others float64, results []Result) {
 	some := e
 	some.way = 0
-	first := len(t.names[some]) == 0
 	for _, r := range results {
-		if first {
+		if !slices.Contains(t.names[some], r.Name) {
 			t.names[some] = append(t.names[some], r.Name)
 		}
 		t.found[key{e, r.Name}] = append(t.found[key{e, r.Name}], found{r, round, others})
@@ -257,8 +254,12 @@ func (t *take) run(e errand, w *Way, l *layout) (results []Result, others float6
 	defer cancel()
 	before := t.b.Site.Usage()
 	out, err := g.run(ctx, w, j, sent)
-	if err == nil {
+	switch {
+	case err == nil:
 		results, err = read(out)
+	case errors.Is(err, errLate) && e.program == "":
+		results, _ = parse(out)
+		err = fmt.Errorf("%w: of %d results there are %d", err, l.results(), len(results))
 	}
 	return results, t.b.Site.Usage().Others(before), err
 }
