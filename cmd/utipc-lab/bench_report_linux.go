@@ -16,6 +16,7 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/bench/figure"
+	"github.com/utipc/utipc/test/bench/mpi"
 	"github.com/utipc/utipc/test/bench/report"
 	"github.com/utipc/utipc/test/bench/station"
 	"github.com/utipc/utipc/test/bench/worker"
@@ -53,11 +54,12 @@ type benchReportFlags struct {
 	length, wait time.Duration
 	tiny, short  bool
 	quiet        bool
+	mpi          *mpi.Options // nil: it is no measurement of MPI
 }
 
-// benchReport measures all kinds, or those named; whole says that it is a report.
-func benchReport(ctx context.Context, name string, kinds []report.Kind, args []string, std cmdline.Stdio) error {
-	o := benchReportFlags{kinds: kinds, progress: std.Err}
+// run measures the kinds, as args say.
+func (o benchReportFlags) run(ctx context.Context, name string, args []string, std cmdline.Stdio) error {
+	o.progress = std.Err
 	if err := o.parse(name, args); err != nil {
 		return err
 	}
@@ -111,6 +113,10 @@ func (o *benchReportFlags) parse(name string, args []string) error {
 	f.IntVar(&o.site.Nice, "nice N", 0, "priority of all processes measured, others' and burners included, -20 to 19. Below 0 they take the cores from "+
 		"whatever else runs")
 	f.BoolVar(&o.quiet, "quiet", false, "no progress")
+	if o.mpi != nil {
+		f.StringVar(&o.mpi.NPB, "npb DIR", "", "run the programs of classes S and W of the NAS Parallel Benchmarks there, as cg.S.x or cg.S.2, of the MPI with which they were built")
+		f.StringVar(&o.mpi.Library, "library FILE", "", "the preload library; else it is built from the checkout in which this runs, as the programs are")
+	}
 	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 		return err
 	}
@@ -235,23 +241,24 @@ func kindUsage(kinds []report.Kind) string {
 	if len(kinds) != 1 {
 		return fmt.Sprintf(benchReportUsage, listKinds())
 	}
-	k := kinds[0]
+	k, chapter := kinds[0], ""
+	if _, ok := report.Find(k.Name); ok {
+		chapter = "\nIt is the chapter of this name of 'utipc-lab bench report'.\n"
+	}
 	return fmt.Sprintf(`utipc-lab bench %s: %s.
 
     utipc-lab bench %s [--short] [--out DIR] [FLAGS]
 
 %s
-
-It is the chapter of this name of 'utipc-lab bench report'.
-
+%s
 {flags}
-`, k.Name, kindShort(k), k.Name, k.How)
+`, k.Name, kindShort(k), k.Name, k.How, chapter)
 }
 
 // kindRun measures kinds.
 func kindRun(name string, kinds []report.Kind) func(context.Context, []string, cmdline.Stdio) error {
 	return func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		return benchReport(ctx, name, kinds, args, std)
+		return benchReportFlags{kinds: kinds}.run(ctx, name, args, std)
 	}
 }
 
@@ -274,5 +281,17 @@ func reportBenches() []*cmdline.Command {
 		one := []report.Kind{k}
 		all = append(all, &cmdline.Command{Name: k.Name, Short: kindShort(k), Usage: kindUsage(one), Run: kindRun(k.Name, one)})
 	}
-	return all
+	return append(all, benchMPI())
+}
+
+// benchMPI is a kind that the report leaves out: it takes as long as all of that.
+func benchMPI() *cmdline.Command {
+	k := mpi.Kind(nil)
+	return &cmdline.Command{
+		Name: k.Name, Short: kindShort(k), Usage: kindUsage([]report.Kind{k}),
+		Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
+			o := new(mpi.Options)
+			return benchReportFlags{kinds: []report.Kind{mpi.Kind(o)}, mpi: o}.run(ctx, k.Name, args, std)
+		},
+	}
 }

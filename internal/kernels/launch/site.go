@@ -19,15 +19,8 @@ const mtu = 1500
 // loopback interface. It is used by one goroutine.
 type Site struct {
 	program []string // that becomes a rank
-	net     segment  // nil: the loopback interface
+	net     bed.Net  // nil: the loopback interface
 	hosts   []string // of the ranks
-}
-
-// A segment is namespaces on one network: a bed.Bed of two, a bed.Segment of more.
-type segment interface {
-	Name(i int) string
-	Namespace(i int) *bed.Namespace
-	Close()
 }
 
 // NewSite makes the place for so many ranks. program is the command that calls Rank. Who may
@@ -45,19 +38,9 @@ func NewSite(ranks int, program []string) (*Site, error) {
 	return &Site{program: program, hosts: loopback(ranks)}, nil
 }
 
-func (s *Site) connect(ranks int) error {
-	if ranks == 2 {
-		b, err := bed.New(bed.Options{MTU: mtu})
-		if err != nil {
-			return err
-		}
-		s.net = b
-	} else {
-		b, err := bed.NewSegment(ranks, mtu)
-		if err != nil {
-			return err
-		}
-		s.net = b
+func (s *Site) connect(ranks int) (err error) {
+	if s.net, err = bed.NewNet(ranks, mtu); err != nil {
+		return err
 	}
 	for i := range ranks {
 		a := netip.AddrFrom4([4]byte{10, 77, 0, byte(i + 1)})

@@ -44,7 +44,7 @@ func findPeers(ctx context.Context, path string) (p peersProgram) {
 		}
 		return p
 	}
-	root, err := checkout(ctx)
+	root, err := Checkout(ctx)
 	if err != nil {
 		return lacks("gRPC, ZeroMQ, nng, NATS: %v: run this in a checkout of the project, with Go at hand, or build them there, "+
 			"go build -C %s -o utipc-peers . and name the program with --peers", err, peersPlace)
@@ -71,8 +71,8 @@ func findPeers(ctx context.Context, path string) (p peersProgram) {
 	return p
 }
 
-// checkout is the root of the project's source in which this runs.
-func checkout(ctx context.Context) (string, error) {
+// Checkout is the root of the project's source in which this runs.
+func Checkout(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Path}} {{.Dir}}").Output()
 	if err != nil {
 		return "", fmt.Errorf("no Go, or no module here (%w)", err)

@@ -39,7 +39,7 @@ func TestFindPeersMissing(t *testing.T) {
 //
 // Proves: bench.loads
 func TestCheckout(t *testing.T) {
-	root, err := checkout(t.Context())
+	root, err := Checkout(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ type Site struct {
 	place    place
 	stations []*Station        // open
 	burners  []*worker.Process // one a core, from when they are first wanted
+	more     []*worker.Process // of Start
 	serial   uint32            // of the latest measurement
 }
 
@@ -52,10 +53,30 @@ func (s *Site) Close() {
 	for len(s.stations) > 0 {
 		s.stations[0].Close()
 	}
-	for _, p := range s.burners {
+	for _, p := range append(s.burners, s.more...) {
 		p.Close() // how it ended was said by its jobs
 	}
-	s.burners = nil
+	s.burners, s.more = nil, nil
+}
+
+// Start starts a worker of no station on a core, by in, which goes where it is to live. It is closed with the site.
+func (s *Site) Start(core int, in func(func() error) error) (*worker.Process, error) {
+	p, err := s.start(s.Program, core, in)
+	if p != nil {
+		s.more = append(s.more, p)
+	}
+	return p, err
+}
+
+// Burn has a busy process run on each core until stop is called, which is to be called after an error as well.
+func (s *Site) Burn() (stop func(), err error) {
+	calls, err := s.burn()
+	return func() {
+		for _, c := range calls {
+			c.Stop()
+			c.Result(timeout) // what a burner counts is of no use
+		}
+	}, err
 }
 
 // Settle waits until others leave the cores alone, as long as Wait lasts.
@@ -97,7 +118,7 @@ func (s *Site) workers() (pids []int) {
 	if judged {
 		pids = append(pids, children(pids)...)
 	}
-	for _, p := range s.burners {
+	for _, p := range append(s.burners, s.more...) {
 		pids = append(pids, p.PID())
 	}
 	return pids

@@ -4,7 +4,9 @@ package worker
 
 import (
 	"context"
+	"net/netip"
 
+	"github.com/utipc/utipc/daemon/plain"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/load/hop"
@@ -26,6 +28,13 @@ func attach(ctx context.Context, o Open) (load.Load, error) {
 // openDaemon opens a node that serves programs; on an interface if there is one.
 func openDaemon(ctx context.Context, o Open) (load.Load, error) {
 	c := hop.DaemonConfig{Path: o.Path, Wait: waits[o.Wait], Address: tipc.Address(o.End)}
+	if o.TCP != "" {
+		p, err := netip.ParsePrefix(o.TCP)
+		if err != nil {
+			return nil, err
+		}
+		c.TCP = plain.TCP{Prefix: p.Masked(), Address: p.Addr()}
+	}
 	if o.Iface != "" {
 		dev, _, err := OpenDevice(o)
 		if err != nil {

@@ -49,7 +49,7 @@ const (
 
 	Shared   = "shared"   // shared memory, a file; Path, End
 	Unix     = "unix"     // a UNIX socket; Path, End; Socket "stream" or "datagram" with Wait, else packets with package net
-	Daemon   = "daemon"   // a node that programs attach to; Path, Wait, End; Iface, Driver, unless it is alone
+	Daemon   = "daemon"   // a node that programs attach to; Path, Wait, End; Iface, Driver, unless it is alone; TCP
 	Attached = "attached" // such a program; Path, Wait; Socket "ring": through the ring. Of two, Peer is whom end 0 talks to
 
 	Pipe = "pipe" // two pipes with names; Path, End, Wait
@@ -82,7 +82,8 @@ type Open struct {
 	Key      int       `json:"key,omitempty"`     // bytes of the AES key that nodes have; 0: plain
 	MTU      int       `json:"mtu,omitempty"`
 	Path     string    `json:"path,omitempty"`
-	Peer     load.Info `json:"peer"` // of the other end, when that was opened before
+	TCP      string    `json:"tcp,omitempty"` // of a Daemon: its address of TCP, with the prefix, as 10.99.0.1/16
+	Peer     load.Info `json:"peer"`          // of the other end, when that was opened before
 }
 
 // opening is how long a load may take to open.

@@ -5,10 +5,13 @@ package hop
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/daemon/plain"
+	"github.com/utipc/utipc/internal/tun"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/load"
 )
@@ -19,12 +22,15 @@ type DaemonConfig struct {
 	Address stack.NodeAddr
 	Bearers []stack.Bearer // the daemon's from then on; none: it is alone
 	Wait    stack.WaitMode
+	// TCP is what programs' TCP sockets have of it; an interface has its address. Its zero value is none.
+	TCP plain.TCP
 }
 
 // A Daemon is a node that programs are attached to, as a load that does nothing else.
 type Daemon struct {
 	node   *stack.Node
 	server *daemon.Server
+	tun    *tun.Device // nil: none
 	done   chan error
 }
 
@@ -38,12 +44,17 @@ func OpenDaemon(ctx context.Context, c DaemonConfig) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{node: n, done: make(chan error, 1)}
-	if d.server, err = daemon.New(n, daemon.Config{Quotas: daemon.Quotas{Process: unlimited, User: unlimited, Server: unlimited}}); err != nil {
+	if d.server, err = daemon.New(n, daemon.Config{TCP: c.TCP, Quotas: daemon.Quotas{Process: unlimited, User: unlimited, Server: unlimited}}); err != nil {
 		return nil, errors.Join(err, d.closeNode())
+	}
+	if c.TCP.Address.IsValid() {
+		if d.tun, err = tun.Open(tunName, netip.PrefixFrom(c.TCP.Address, c.TCP.Prefix.Bits())); err != nil {
+			return nil, errors.Join(err, d.shutdown(), d.closeNode())
+		}
 	}
 	l, err := attach.Listen(c.Path, 0o600, -1)
 	if err != nil {
-		return nil, errors.Join(err, d.shutdown(), d.closeNode())
+		return nil, errors.Join(err, d.shutdown(), d.closeTUN(), d.closeNode())
 	}
 	go func() { d.done <- d.server.Serve(l) }()
 	return d, nil
@@ -52,17 +63,32 @@ func OpenDaemon(ctx context.Context, c DaemonConfig) (*Daemon, error) {
 // Info implements load.Load.
 func (d *Daemon) Info() load.Info { return load.Info{} }
 
-// Run serves until it is told to stop.
-func (d *Daemon) Run(ctx context.Context, j load.Job) (load.Result, error) {
+// Run serves until it is told to stop. It counts programs' TCP connections with other nodes, and the bytes of these both ways.
+func (d *Daemon) Run(ctx context.Context, _ load.Job) (load.Result, error) {
+	before := d.server.Counters()
 	<-ctx.Done()
-	return load.Result{}, nil
+	c := d.server.Counters()
+	return load.Result{
+		Count: c.TCPConnections - before.TCPConnections,
+		Bytes: c.TCPBytesIn + c.TCPBytesOut - before.TCPBytesIn - before.TCPBytesOut,
+	}, nil
 }
 
 // Close ends the daemon.
 func (d *Daemon) Close() error {
 	err := d.shutdown()
 	<-d.done
-	return errors.Join(err, d.closeNode())
+	return errors.Join(err, d.closeTUN(), d.closeNode())
+}
+
+// tunName is the interface of TCP's address.
+const tunName = "utipc0"
+
+func (d *Daemon) closeTUN() error {
+	if d.tun == nil {
+		return nil
+	}
+	return d.tun.Close()
 }
 
 func (d *Daemon) shutdown() error {
