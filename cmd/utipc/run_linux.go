@@ -129,7 +129,7 @@ func findPreload(given string) (string, error) {
 	if own, err := os.Executable(); err == nil {
 		tried = append(tried, filepath.Join(filepath.Dir(own), preloadLibrary))
 	}
-	tried = append(tried, filepath.Join("/usr/lib", multiarch, preloadLibrary))
+	tried = append(tried, filepath.Join("/usr/lib", multiarch, preloadLibrary), filepath.Join("/usr/lib64", preloadLibrary)) // Debian's, RPM's
 	for _, path := range tried {
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
