@@ -131,4 +131,3 @@ func TestUpgrade(t *testing.T) {
 		}
 	}
 }
-
