@@ -7,11 +7,15 @@ package attach
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
+	"runtime"
 	"syscall"
 	"time"
 )
+
+var errNotSupported = fmt.Errorf("attach: not supported on %s: the daemon needs Linux: %w", runtime.GOOS, errors.ErrUnsupported)
 
 // A Conn is one end of a connection between a program and the daemon. There are none
 // on this system: nothing makes one.
@@ -24,18 +28,18 @@ type Listener struct{ _ byte }
 type Buffer struct{ Data []byte }
 
 // NewConn fails.
-func NewConn(fd int) (*Conn, error) { return nil, errors.ErrUnsupported }
+func NewConn(fd int) (*Conn, error) { return nil, errNotSupported }
 
 // Pair fails.
-func Pair() (*Conn, int, error) { return nil, -1, errors.ErrUnsupported }
+func Pair() (*Conn, int, error) { return nil, -1, errNotSupported }
 
 // Listen fails.
 func Listen(path string, mode fs.FileMode, gid int) (*Listener, error) {
-	return nil, errors.ErrUnsupported
+	return nil, errNotSupported
 }
 
 // Dial fails.
-func Dial(ctx context.Context, path string) (*Conn, error) { return nil, errors.ErrUnsupported }
+func Dial(ctx context.Context, path string) (*Conn, error) { return nil, errNotSupported }
 
 // Alive returns false.
 func Alive(ctx context.Context, path string) bool { return false }

@@ -18,6 +18,7 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/browser"
 )
 
 // topScreen runs top on a terminal of that size, until a picture and what the keys ask for were drawn, and returns the
@@ -68,15 +69,15 @@ func topScreen(t *testing.T, n *stack.Node, width, height int, keys, until strin
 }
 
 // keepScreen keeps a screen as a picture.
-func keepScreen(t *testing.T, name string, p palette, width int, lines []string) {
+func keepScreen(t *testing.T, b *browser.Page, name string, p palette, width int, lines []string) {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "top.html"), []byte(p.htmlPage(lines)), 0o600); err != nil {
+	file := filepath.Join(t.TempDir(), "top.html")
+	if err := os.WriteFile(file, []byte(p.htmlPage(lines)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	shot := filepath.Join(dir, name)
-	chromium(t, "file://"+filepath.Join(dir, "top.html"), fmt.Sprintf("--window-size=%d,%d", 24+width*783/100+1, 24+17*len(lines)), "--screenshot="+shot)
-	image(t, shot, name)
+	b.Size(24+width*783/100+1, 24+17*len(lines), false)
+	b.Load("file://" + file)
+	browser.Keep(t, b.Picture(), "../..", name)
 }
 
 // Pictures of top at work, as terminals show them: a node that asks others, and one that writes to a
@@ -87,6 +88,7 @@ func keepScreen(t *testing.T, name string, p palette, width int, lines []string)
 //
 // Proves: tools.small
 func TestTopPictures(t *testing.T) {
+	b := browser.Open(t)
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "")
 	all := liveBed(t, 3)
@@ -152,7 +154,7 @@ func TestTopPictures(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", c.name, want, strings.Join(lines, "\n"))
 			}
 		}
-		keepScreen(t, c.name, c.palette, c.width, lines)
+		keepScreen(t, b, c.name, c.palette, c.width, lines)
 	}
 	alone := topScreen(t, liveBed(t, 1)[0], 80, 24, "", "by rate")
 	for _, want := range []string{"none: no other node is heard", "none: no program has a socket", "none: every write finds room"} {
@@ -160,5 +162,5 @@ func TestTopPictures(t *testing.T) {
 			t.Errorf("a node alone: no %q in\n%s", want, strings.Join(alone, "\n"))
 		}
 	}
-	keepScreen(t, "top-alone.png", light, 80, alone)
+	keepScreen(t, b, "top-alone.png", light, 80, alone)
 }

@@ -165,7 +165,7 @@ func findLibrary(name, remedy string) (string, error) {
 	if own, err := os.Executable(); err == nil {
 		tried = append(tried, filepath.Join(filepath.Dir(own), name))
 	}
-	tried = append(tried, filepath.Join("/usr/lib", multiarch, name))
+	tried = append(tried, filepath.Join("/usr/lib", multiarch, name), filepath.Join("/usr/lib64", name)) // Debian's, RPM's
 	for _, path := range tried {
 		if _, err := os.Stat(path); err == nil {
 			return path, nil

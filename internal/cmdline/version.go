@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 func (p *Program) versionCommand() *Command {
@@ -38,7 +39,7 @@ func Version() string {
 		return builtVersion
 	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+		return strings.TrimPrefix(info.Main.Version, "v") // as a package has it
 	}
 	return "(unknown)"
 }
