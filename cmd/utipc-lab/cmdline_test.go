@@ -67,7 +67,7 @@ func TestMisuse(t *testing.T) {
 //
 // Proves: house.docs
 func TestDocumentedCommands(t *testing.T) {
-	if n := cmdlinetest.Documented(t, newProgram(), "../.."); n < 30 {
+	if n := cmdlinetest.Documented(t, newProgram(), "../.."); n < 20 {
 		t.Errorf("found %d commands", n)
 	}
 }

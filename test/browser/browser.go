@@ -140,7 +140,7 @@ func (p *Page) hear(in *bufio.Reader) {
 			close(p.loaded)
 			p.loaded = nil
 		default:
-			if text := complaint(a); text != "" {
+			if text := consoleError(a); text != "" {
 				p.errors = append(p.errors, text)
 			}
 		}
@@ -151,8 +151,8 @@ func (p *Page) hear(in *bufio.Reader) {
 	}
 }
 
-// complaint is the error that an event is about; empty where it is about none.
-func complaint(a answer) string {
+// consoleError is the error that an event is about; empty where it is about none.
+func consoleError(a answer) string {
 	var e struct {
 		Type  string `json:"type"` // of Runtime.consoleAPICalled
 		Entry struct {
