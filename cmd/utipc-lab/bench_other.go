@@ -32,7 +32,7 @@ func reportBenches() []*cmdline.Command {
 const benchUsageElsewhere = "utipc-lab bench report: what this stack is worth beside other systems, measured on Linux.\n"
 
 var (
-	benchDatapath, benchLink, benchNames, benchSockets = noBench, noBench, noBench, noBench
+	benchDatapath, benchLink, benchNames, benchSockets, benchTargets = noBench, noBench, noBench, noBench, noBench
 	benchCores, benchCrypto, benchDaemon, benchIdle    = noBench, noBench, noBench, noBench
 	benchHost, benchRank, benchWorker                  = noBench, noBench, noBench
 )
