@@ -157,8 +157,7 @@ func (w *witness) until(seen func(shown string) bool) {
 // The page of map in a browser: its script runs, hears of a change, and shows it. It shows what is lost, that its
 // server is gone, and that nobody else is there, on light and on dark, on a narrow screen too.
 //
-// Mutations it catches: map.js shows nothing on an error; map.html has no word for a node alone; svg says the number
-// of names of a node without contact.
+// Mutation it catches: map.js shows nothing on an error.
 //
 // Proves: tools.small
 func TestMapInBrowser(t *testing.T) {

@@ -156,7 +156,7 @@ func TestDoctorAdvice(t *testing.T) {
 // first if not. A daemon that answers is asked where no interface is named.
 //
 // Mutations it catches: judge asks the daemon also where an interface is named; an interface without carrier serves; a bearer of
-// the daemon that is down serves; of two interfaces named one is enough; the first remedy is left out, or said twice.
+// the daemon that is down serves; the first remedy is left out, or said twice.
 //
 // Proves: device.choice
 func TestDoctorVerdict(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 
 // Colours are for terminals alone, and for none whose user does not want them.
 //
-// Mutations it catches: inkFor does not ask for NO_COLOR, takes an empty one for a wish, does not ask for a terminal or
-// for TERM; line leaves a control character of the text as it is.
+// Mutations it catches: inkFor does not ask for NO_COLOR, for a terminal or for TERM; line leaves a control character of the text as it is.
 //
 // Proves: tools.small
 func TestInk(t *testing.T) {
@@ -76,8 +75,7 @@ func onTerminal(t *testing.T, env []string, args ...string) string {
 // On a terminal the demo is in colour, in 80 columns, and in nothing but text where NO_COLOR is set; what it says
 // while it waits is gone in the end.
 //
-// Mutations it catches: paint marks nothing; newDemoScreen takes ink(true); broken does not break; erase does
-// nothing.
+// Mutations it catches: paint marks nothing; startDemoScreen takes ink(true); erase does nothing.
 //
 // Proves: tools.demo
 func TestDemoInTerminal(t *testing.T) {

@@ -82,8 +82,7 @@ func keepScreen(t *testing.T, name string, p palette, width int, lines []string)
 // Pictures of top at work, as terminals show them: a node that asks others, and one that writes to a
 // program that does not read; wide on dark, 80 columns on light, the page of help, a node alone.
 //
-// Mutations it catches: fit leaves out no column; a line is not cut; layout gives each table a third of the screen (the
-// 24 lines have no foot then); linkTable has no style for a state.
+// Mutation it catches: foot has no keys.
 //
 // Proves: tools.small
 func TestTopPictures(t *testing.T) {

@@ -182,7 +182,7 @@ func TestNoTerminal(t *testing.T) {
 
 // A table is as narrow as the screen: columns go, those that can be spared first, and what is left is cut.
 //
-// Mutations it catches: fit drops the column with the smallest spare, or one with 0; lines cuts nothing; the room of the
+// Mutations it catches: fit drops the column with the smallest spare; lines cuts nothing; the room of the
 // rows is not counted for a column that is wider than its head.
 func TestTableIsNarrow(t *testing.T) {
 	table := &table{none: "none at all", columns: []column{{"A", 3, true, 0}, {"b", 4, false, 1}, {"c", 4, false, 2}, {"text", 4, true, 0}}}
