@@ -70,6 +70,7 @@ static ssize_t unconnected_send(int fd, const struct msghdr *m, size_t len, int 
 	q.arg1 = raise_barrier(fd);
 	if (len > 0 && syscall(SYS_sendto, fd, all, len, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0) == (ssize_t)len)
 		q.arg0 |= FOLLOWS;
+	mark_first(fd, 1);
 	if ((q.arg0 & 1) == 0)
 		q.wide = send_limit(fd);
 	int rc = ask(&q, (struct payload){ all, len }, fd, &r, NULL, (struct iovec){ 0 }), e = errno;
@@ -84,7 +85,16 @@ static ssize_t unconnected_send(int fd, const struct msghdr *m, size_t len, int 
 	return (ssize_t)len;
 }
 
-// refuse_send says why a send is not the kernel's, with 0 if it is.
+// sent maps the error of a connection that has ended.
+static ssize_t sent(ssize_t rc)
+{
+	if (rc < 0 && (errno == ECONNRESET || errno == ENOTCONN || errno == ECONNREFUSED))
+		errno = EPIPE;
+	return rc;
+}
+
+// refuse_send sends what is no message of a seqpacket, of which it returns -1, and returns 0 of a descriptor that is the
+// kernel's.
 static int refuse_send(int fd, const struct msghdr *m, size_t len, int flags, ssize_t *rc)
 {
 	struct name peer;
@@ -111,21 +121,15 @@ static int refuse_send(int fd, const struct msghdr *m, size_t len, int flags, ss
 		break;
 	}
 	*rc = 0;
-	if (peer.kind != SOCK_STREAM && len > MAX_MESSAGE)
+	if (peer.kind == SOCK_STREAM && len > 0)
+		*rc = sent(mark_send(fd, m, (flags & MSG_DONTWAIT) | MSG_NOSIGNAL));
+	else if (len > MAX_MESSAGE)
 		*rc = fail(EMSGSIZE);
 	else if (len > 0)
 		return -1;
 	else if (hung_up(fd))
 		*rc = fail(EPIPE);
 	return 1;
-}
-
-// sent maps the error of a connection that has ended.
-static ssize_t sent(ssize_t rc)
-{
-	if (rc < 0 && (errno == ECONNRESET || errno == ENOTCONN || errno == ECONNREFUSED))
-		errno = EPIPE;
-	return rc;
 }
 
 static size_t length(const struct iovec *v, size_t n)
@@ -268,8 +272,11 @@ static ssize_t ended(int fd, struct msghdr *m, const struct name *peer, int flag
 	m->msg_flags = 0;
 	if (ask(&q, (struct payload){ 0 }, fd, &r, NULL, (struct iovec){ &back, sizeof back }) < 0)
 		return fail(errno == ENOTSOCK || errno == EAFNOSUPPORT ? ENETDOWN : errno); // another daemon, or none
-	if (r.arg0 != STATE_ENDED)
+	if (r.arg0 != STATE_ENDED) { // the peer sends no more, and reads on
+		m->msg_namelen = 0;
+		m->msg_controllen = 0;
 		return 0;
+	}
 	info[0] = r.wide;
 	if (r.arg1 != 0 && r.arg1 != ECONNRESET)
 		return fail((int)r.arg1);
@@ -363,6 +370,8 @@ static ssize_t receive(int fd, struct msghdr *m, int flags)
 	if (n < 0 && errno == ECONNRESET) // the peer closed, with something unread; what it wrote before comes first
 		n = waiting_call(SYS_recvmsg, fd, &k, flags & ~(MSG_EOR | MSG_OOB | MSG_ERRQUEUE | MSG_TRUNC));
 	m->msg_flags = (k.msg_flags & (MSG_TRUNC | MSG_EOR)) | (flags & MSG_CMSG_CLOEXEC);
+	if (n > 1 && (flags & MSG_PEEK) != 0 && peer.kind == SOCK_STREAM)
+		n = mark_peek(fd, &k, n);
 	if (n == 0 || (n < 0 && errno == ECONNRESET))
 		return ended(fd, m, &peer, flags);
 	if (n < 0)

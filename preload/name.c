@@ -100,9 +100,7 @@ static int reports(int fd, short what)
 	return n > 0 && (p.revents & what) != 0;
 }
 
-int hung_up(int fd) { return reports(fd, POLLHUP | POLLRDHUP); }
-
-int hung_up_both(int fd) { return reports(fd, POLLHUP); }
+int hung_up(int fd) { return reports(fd, POLLHUP); }
 
 int tipc_name(int fd)
 {

@@ -100,10 +100,8 @@ enum look look_at(int fd, struct name *peer);
 int own_name(int fd, struct name *own);
 // peer_name reads the name of the other end, and returns 0 if it has none. It keeps errno.
 int peer_name(int fd, struct name *peer);
-// hung_up reports whether the connection has ended.
+// hung_up reports whether the connection has ended, both ways: one may end before the other.
 int hung_up(int fd);
-// hung_up_both reports whether it has, both ways: of a connection of TCP one way may end before the other.
-int hung_up_both(int fd);
 // tipc_name reports whether a descriptor is a plain socket of TIPC. It keeps errno.
 int tipc_name(int fd);
 int nonblocking(int fd);
@@ -113,6 +111,12 @@ int readable(const void *p, size_t len);
 // give_address copies an address to the caller of accept, recvfrom and others. EINVAL: the room is negative;
 // EFAULT: there is no memory.
 int give_address(const struct sockaddr_tipc *from, struct sockaddr *to, socklen_t *len);
+
+// Messages of a stream, see mark.c. mark_first says how many there were so far of a socket that is new to this
+// process; mark_send sends one; mark_peek returns how much of n bytes that were peeked at, and more than one, is the first.
+void mark_first(int fd, int sent);
+ssize_t mark_send(int fd, const struct msghdr *m, int flags);
+ssize_t mark_peek(int fd, struct msghdr *k, ssize_t n);
 
 // What is passed with a request.
 struct payload {

@@ -41,6 +41,7 @@ EXPORT int socket(int domain, int type, int protocol)
 	if (ask(&q, (struct payload){ 0 }, -1, &r, &fd, (struct iovec){ 0 }) < 0)
 		return -1;
 	plain_active = 1;
+	mark_first(fd, 0);
 	return set_flags(fd, type);
 }
 
@@ -58,6 +59,7 @@ EXPORT int socketpair(int domain, int type, int protocol, int pair[2])
 		errno = e;
 		return -1;
 	}
+	mark_first(b, 0);
 	pair[0] = a;
 	pair[1] = set_flags(b, type);
 	return 0;
@@ -235,6 +237,7 @@ EXPORT int accept4(int fd, struct sockaddr *a, socklen_t *len, int flags)
 			return -1;
 		}
 		give_address(&r.addr, a, len);
+		mark_first(got, 0);
 		return set_flags(got, flags);
 	}
 }

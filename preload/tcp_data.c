@@ -84,7 +84,7 @@ ssize_t tcp_receive(int fd, struct msghdr *m, int flags)
 	for (size_t i = 0; i < m->msg_iovlen; i++)
 		room += m->msg_iov[i].iov_len;
 	ssize_t n = waiting_call(SYS_recvmsg, fd, &own, flags & (MSG_DONTWAIT | MSG_PEEK | MSG_WAITALL));
-	if (n > 0 || (n < 0 && errno != ECONNRESET) || (n == 0 && (room == 0 || !hung_up_both(fd)))) {
+	if (n > 0 || (n < 0 && errno != ECONNRESET) || (n == 0 && (room == 0 || !hung_up(fd)))) {
 		m->msg_namelen = 0;
 		m->msg_controllen = 0;
 		m->msg_flags = 0;

@@ -160,7 +160,7 @@ static int of_socket(int fd, const struct name *own, int name, int *v)
 		*v = -1;
 		return 1;
 	case SO_ERROR:
-		*v = hung_up_both(fd) ? tcp_error(fd) : 0;
+		*v = hung_up(fd) ? tcp_error(fd) : 0;
 		return 1;
 	}
 	return 0;

@@ -11,13 +11,22 @@ import (
 )
 
 // Cuts are where the last messages begin that the daemon has written to a stream: a UNIX socket
-// does not keep that, and what comes back of a stream is a message.
+// does not keep that, and what comes back of a stream is a message. Where one ends and the next begins the
+// other side finds by credentials that come with every other message, see preload/mark.c.
 type cuts struct {
-	mu      sync.Mutex // held while bytes are written and counted
+	mu      sync.Mutex // held while bytes are written and counted, and while a message is read by itself
 	written uint64
 	starts  [mostCuts]uint64 // a ring
 	n       int              // messages so far
+	oneWay  int              // reads since the last of them
 }
+
+// mostApart is how many messages that the program writes go out one by one as long as none comes for it; what waits then
+// becomes one, as a kernel's does from there on. Source: docs/spec/07-sockets.md §5.3.
+const mostApart = 4
+
+// ownCredentials is a control message that a process may send of itself.
+var ownCredentials = sync.OnceValue(credentials)
 
 // mostCuts is how many are kept. Where a program leaves more messages unread, the end of the first is
 // not known, and what follows it comes back with it.
@@ -52,17 +61,59 @@ func (e *end) begin() {
 		defer c.mu.Unlock()
 		c.starts[c.n%mostCuts] = c.written
 		c.n++
+		c.oneWay = 0
 	}
 }
 
 // send writes what there is room for.
 func (e *end) send(fd int, b []byte) (n int, err error) {
-	if c := e.cuts; c != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		defer func() { c.written += uint64(max(n, 0)) }()
+	c := e.cuts
+	if c == nil {
+		return unix.SendmsgN(fd, b, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 	}
-	return unix.SendmsgN(fd, b, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var mark []byte
+	if c.n%2 == 0 {
+		mark = ownCredentials()
+	}
+	n, err = unix.SendmsgN(fd, b, mark, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	c.written += uint64(max(n, 0))
+	return n, err
+}
+
+// receive reads what the program has written: of a stream the first messages one by one.
+func (e *end) receive(fd int, b []byte) (n int, err error) {
+	c := e.cuts
+	if c == nil {
+		return receive(fd, b, 0)
+	}
+	c.mu.Lock()
+	if c.oneWay >= mostApart {
+		c.mu.Unlock()
+		return receive(fd, b, 0)
+	}
+	defer c.mu.Unlock()
+	if n, err = receive(fd, b[:1], unix.MSG_PEEK); n <= 0 { // else the first that comes while receiveFirst looks seems to be the second
+		return n, err
+	}
+	if n, err = receiveFirst(fd, b, 0); n > 0 {
+		c.oneWay++
+	}
+	return n, err
+}
+
+func receive(fd int, b []byte, flags int) (n int, err error) {
+	n, _, err = unix.Recvfrom(fd, b, unix.MSG_DONTWAIT|flags)
+	return n, err
+}
+
+// receiveFirst reads of a stream no more than one message. One that comes meanwhile may seem to belong to its neighbours.
+func receiveFirst(fd int, b []byte, flags int) (n int, err error) {
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, passCredentials, 1) == nil {
+		defer func() { _ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, passCredentials, 0) }()
+	}
+	return receive(fd, b, flags)
 }
 
 // firstUnread returns the beginning of the first message that waits in P, fd, whole, or nothing.

@@ -67,6 +67,66 @@ func TestFirstUnread(t *testing.T) {
 	}
 }
 
+// What the program sends to a stream in parts is read in these parts, until mostApart came and nothing went back, if it marks
+// every other; and so does the program see the parts of the daemon. Mutations it catches: receive does not count what it has
+// read, or reads all as one, or leaves no limit; begin does not begin the count anew; send marks nothing.
+func TestPartsOfStream(t *testing.T) {
+	x := &socket{kind: attach.KindStream}
+	d, p, err := newPair(attach.KindStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.s.Close()
+	defer unix.Close(p)
+	x.d = d
+	x.join(nil)
+	reads := func(want ...string) {
+		t.Helper()
+		for _, w := range want {
+			buf, n, err := d.read(len(scratch{}))
+			if err != nil || string(buf[:n]) != w {
+				t.Fatalf("%q, %v, want %q", buf[:n], err, w)
+			}
+			scratches.Put(buf)
+		}
+	}
+	for i := range mostApart + 3 {
+		var mark []byte
+		if i%2 != 0 {
+			mark = credentials()
+		}
+		if err := unix.Sendmsg(p, []byte(letter(i)), mark, nil, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads("a", "b", "c", "d", "efg")
+	for range 2 {
+		d.begin()
+		if err := d.write([]byte("12")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := make([]byte, 10)
+	for _, want := range []string{"12", "2", "12", "2"} {
+		if n, err := receiveFirst(p, b, unix.MSG_PEEK); err != nil || string(b[:n]) != want {
+			t.Errorf("peeked at %q, %v, want %q", b[:n], err, want)
+		}
+		if _, err := unix.Read(p, b[:1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 2 {
+		var mark []byte
+		if i%2 != 0 {
+			mark = credentials()
+		}
+		if err := unix.Sendmsg(p, []byte(letter(i)), mark, nil, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads("a", "b")
+}
+
 func letter(i int) string { return string(rune('a' + i%26)) }
 
 // letters are n messages of a size.

@@ -120,7 +120,7 @@ func (e *end) read(most int) (buf *scratch, n int, err error) {
 	err = e.s.Read(func(fd uintptr) bool {
 		buf = scratches.Get().(*scratch)
 		for {
-			n, _, failed = unix.Recvfrom(int(fd), buf[:most], unix.MSG_DONTWAIT)
+			n, failed = e.receive(int(fd), buf[:most])
 			switch {
 			case failed == unix.EINTR:
 				continue

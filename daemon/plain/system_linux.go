@@ -2,7 +2,11 @@
 
 package plain
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 const (
 	readHangup        = unix.POLLRDHUP
@@ -12,7 +16,12 @@ const (
 	peekOffset        = unix.SO_PEEK_OFF
 	unreadLength      = unix.SIOCINQ
 	socketDomain      = unix.SO_DOMAIN
+	passCredentials   = unix.SO_PASSCRED
 )
+
+func credentials() []byte {
+	return unix.UnixCredentials(&unix.Ucred{Pid: int32(os.Getpid()), Uid: uint32(os.Getuid()), Gid: uint32(os.Getgid())})
+}
 
 // cookieOf is the number that a socket has as long as the system runs.
 func cookieOf(fd int) (uint64, error) {

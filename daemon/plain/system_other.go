@@ -22,7 +22,10 @@ const (
 	peekOffset        = 0
 	unreadLength      = 0
 	socketDomain      = 0
+	passCredentials   = 0
 )
+
+func credentials() []byte { return nil }
 
 func cookieOf(int) (uint64, error) { return 0, syscall.EOPNOTSUPP }
 

@@ -117,7 +117,7 @@ func returnUnread(p *stack.PacketConn, unread []record) {
 // unreadOf is what the peer of a connection reads with its end of what waits in P, or nil.
 func unreadOf(own, peer *attach.PlainName, fd int) *refusal {
 	data := make([]byte, frame.MaxReturned)
-	n, err := peek(fd, data)
+	n, err := receiveFirst(fd, data, unix.MSG_PEEK)
 	if err != nil || n == 0 {
 		return nil
 	}

@@ -147,4 +147,26 @@ void stream_section(void)
 	Recv(server, 100, MSG_OOB | MSG_DONTWAIT);
 	Sendmmsg(client, (const char *[]){"m1 ", "m2 ", "m3", NULL}, 0, NULL);
 	Recvmmsg(server, 4, 100, MSG_DONTWAIT);
+	note("peeking at one message after the other");
+	Send(server, "answer", 0); /* what follows is not joined */
+	Recv(client, 10, 0);
+	Send(client, "one", 0);
+	Send(client, "two", 0);
+	Send(client, "three", 0);
+	Recv(server, 10, MSG_PEEK);
+	Recv(server, 1, 0);
+	Recv(server, 10, MSG_PEEK);
+	Recv(server, 2, MSG_DONTWAIT);
+	Recv(server, 2, MSG_PEEK);
+	Recv(server, 4, MSG_DONTWAIT);
+	Recv(server, 10, MSG_PEEK);
+	Recv(server, 10, MSG_DONTWAIT);
+	note("closed with unread messages");
+	Send(server, "answer", 0);
+	Recv(client, 10, 0);
+	Send(client, "unread", 0);
+	Send(client, "and more", 0);
+	Close(server);
+	Wait(client, POLLHUP);
+	Recvmsg(client, 100, MSG_DONTWAIT, 4096);
 }
