@@ -31,6 +31,9 @@ func (x *session) join(h *attach.Header) (t told) {
 		return told{err: syscall.EINVAL} // as with a kernel, who is bound is no member
 	}
 	scope, err := scopeOf(h.Addr, p.scope)
+	if err == nil {
+		err = x.srv.reserved(svc)
+	}
 	if err != nil {
 		return told{err: err}
 	}

@@ -25,6 +25,9 @@ func (p *port) listen(h *attach.Header) (t told) {
 		return told{err: syscall.EINVAL}
 	}
 	scope, err := scopeOf(h.Addr, p.scope)
+	if err == nil {
+		err = p.x.srv.reserved(addr)
+	}
 	if err != nil {
 		return told{err: err}
 	}

@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"net"
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
@@ -17,6 +18,9 @@ func (p *port) bind(h *attach.Header) (t told) {
 		return told{err: syscall.EINVAL}
 	}
 	scope, err := scopeOf(h.Addr, p.scope)
+	if err == nil {
+		err = p.x.srv.reserved(addr)
+	}
 	if err != nil {
 		return told{err: err}
 	}
@@ -42,6 +46,17 @@ func (p *port) bind(h *attach.Header) (t told) {
 	p.boundAgain()
 	t.Addr = e.socket()
 	return t
+}
+
+// reserved is an error of an address that programs may not bind.
+func (s *Server) reserved(addr net.Addr) error {
+	switch a := addr.(type) {
+	case stack.Service:
+		return s.plain.Reserved(a.Type)
+	case stack.Range:
+		return s.plain.Reserved(a.Type)
+	}
+	return nil
 }
 
 func (p *port) unbind(h *attach.Header) (err error) {

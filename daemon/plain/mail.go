@@ -59,6 +59,8 @@ func (s *Sockets) deliver() {
 				} else {
 					more = o.pass(&o.mail, buf)
 				}
+			case half:
+				o.look()
 			}
 			if more {
 				r.Again()

@@ -80,6 +80,9 @@ func (x *socket) joinGroup(h *attach.Header, fd int) error {
 	case h.Addr.Scope < 0 || h.Addr.Scope > int8(frame.NodeScope):
 		return syscall.EINVAL
 	}
+	if err := x.all.Reserved(svc.Type); err != nil {
+		return err
+	}
 	cfg := stack.GroupConfig{
 		Scope: stack.ClusterScope, Loopback: h.Arg0&groupLoopback != 0, Events: h.Arg0&groupEvents != 0,
 		Importance: x.options.importance,

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/hosting"
@@ -32,7 +34,7 @@ func (x *socket) relay(c *stack.Conn) {
 	rest, err := x.prime(c)
 	x.all.wg.Go(func() { x.toPeer(c) })
 	if err != nil {
-		x.endedBy(c, err)
+		x.readEnded(c, err)
 		return
 	}
 	x.all.wg.Go(func() { x.toProgram(c, rest) })
@@ -127,9 +129,32 @@ func (x *socket) toProgram(c *stack.Conn, rest []byte) {
 			}
 			continue
 		}
+		x.readEnded(c, err)
+		return
+	}
+}
+
+// A half is a connection of a socket whose peer sends no more and reads on, as no kernel's does.
+type half struct {
+	x *socket
+	c *stack.Conn
+}
+
+// look ends the socket when the connection has ended.
+func (h half) look() {
+	if err := hosting.Ended(h.c); err != nil {
+		h.x.endedBy(h.c, err)
+	}
+}
+
+// readEnded ends what the program reads, and the socket as well unless the peer reads on.
+func (x *socket) readEnded(c *stack.Conn, err error) {
+	if err != io.EOF || hosting.Ended(c) != nil {
 		x.endedBy(c, err)
 		return
 	}
+	_ = x.d.control(func(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) })
+	x.all.poller.Add(c, half{x, c})
 }
 
 // endedBy ends the socket as its connection has.

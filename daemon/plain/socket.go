@@ -280,6 +280,9 @@ func (x *socket) bind(a attach.Sockaddr) error {
 	if a.Scope < 0 {
 		return x.takeBack(b)
 	}
+	if err := x.all.Reserved(b.r.Type); err != nil {
+		return err
+	}
 	if err := x.owner.Name(1); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package plain
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"net"
 	"net/netip"
 	"sync"
@@ -24,6 +25,18 @@ import (
 type TCP struct {
 	Prefix  netip.Prefix // of IPv4
 	Address netip.Addr   // of this node, in Prefix
+}
+
+// ErrReserved means a service type that carries addresses of TCP: who binds one would take another program's.
+var ErrReserved = fmt.Errorf("daemon: the service type carries addresses of TCP: %w", syscall.EACCES)
+
+// Reserved is ErrReserved of a type that programs may not bind: tcpwire.NodeType, and the node's address, which is the type of
+// its listeners.
+func (s *Sockets) Reserved(serviceType uint32) error {
+	if s.tcp != nil && (serviceType == tcpwire.NodeType || serviceType == s.tcp.ip) {
+		return ErrReserved
+	}
+	return nil
 }
 
 // TCPCounters are what there was of connections of TCP.

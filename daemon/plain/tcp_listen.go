@@ -164,7 +164,8 @@ func (x *tcpSocket) acceptAhead(l *stack.Listener) {
 const mostUnproven = 256
 
 // taken takes a connection of another node, if it says what the node that it is from may say: of a node that is not known to
-// have the address yet, names may come later than a connection.
+// have the address yet, names may come later than a connection. One of this node is not of TCP: these are handed over. The
+// port that it is from is believed. It proves nothing: a program has any port, also below 1024, that is free on its node.
 func (x *tcpSocket) taken(c *stack.Conn) {
 	s := x.all
 	from, to, ok := tcpwire.ReadOpening(c)
@@ -173,6 +174,10 @@ func (x *tcpSocket) taken(c *stack.Conn) {
 		return
 	}
 	peer, _ := c.RemoteAddr().(stack.SocketAddr)
+	if peer.Node == s.node.Addr() {
+		s.refuseTCP(c)
+		return
+	}
 	if n, _ := s.tcp.nodes.owner(from.IP); n == peer.Node {
 		x.accepted(c, from, to)
 		return

@@ -86,9 +86,9 @@ func TestTCPSource(t *testing.T) {
 }
 
 // A connection that says to be from an address that its node has not, or to be to another than that of who listens, is refused
-// and counted.
+// and counted; and so is one from this node, whose own are handed over.
 //
-// Mutations it catches: taken believes where it is from; it believes where it is to; it takes openings of another mark or
+// Mutations it catches: taken takes one of this node; it believes where it is from; it believes where it is to; it takes openings of another mark or
 // length; learn takes a range for its first address; refuseTCP counts nothing, or ends nothing.
 func TestTCPFalseSource(t *testing.T) {
 	d := newDialer(t, time.Millisecond)
@@ -116,6 +116,14 @@ func TestTCPFalseSource(t *testing.T) {
 		}
 		c.Abort()
 	}
+	d.b, d.dest.Node = d.a, 0
+	before := d.a.TCPCounters().Refused
+	c := d.dial(t, tcpwire.AppendOpening(nil, tcpwire.Addr{IP: d.a.tcp.ip, Port: 777}, d.at))
+	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) || d.a.TCPCounters().Refused != before+1 {
+		t.Errorf("from a program of this node: %v, %d are refused", err, d.a.TCPCounters().Refused-before)
+	}
+	c.Abort()
 }
 
 // Of nodes that bind one address the first has it, as long as it does.
