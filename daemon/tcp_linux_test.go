@@ -38,7 +38,7 @@ func (b *bed) tcpSocket(t testing.TB) (errno syscall.Errno, fd int, at attach.So
 // A program has as many TCP sockets as it may have connections, and listens on as many as it may have names. What it closes
 // it may have again.
 //
-// Mutations it catches: openTCP counts no socket; an error of it keeps what was counted; listen counts no name; end gives no name
+// Mutations it catches: openTCP counts no socket; a port that is taken keeps what was counted; listen counts no name; end gives no name
 // back; leave gives back no socket.
 func TestTCPLimits(t *testing.T) {
 	const most, names = 5, 2
@@ -50,16 +50,17 @@ func TestTCPLimits(t *testing.T) {
 	}
 	for range 2 {
 		var fds []int
+		var taken attach.Sockaddr // an address that one of them has
 		for {
 			alone(len(fds))
-			errno, fd, _ := b.tcpSocket(t)
+			errno, fd, at := b.tcpSocket(t)
 			if errno != 0 {
 				if errno != syscall.EMFILE {
 					t.Error(errno)
 				}
 				break
 			}
-			fds = append(fds, fd)
+			fds, taken = append(fds, fd), at
 		}
 		if len(fds) != most {
 			t.Errorf("%d sockets, want %d", len(fds), most)
@@ -74,11 +75,15 @@ func TestTCPLimits(t *testing.T) {
 				t.Errorf("listener %d: %v, want %v", i, syscall.Errno(r.Errno), want)
 			}
 		}
-		other := attach.Header{Op: attach.OpPlainTCPSocket, Arg0: kindTCP, Addr: attach.ServiceSockaddr(frame.Service{Type: ownAddress + 1}, 0)}
+		unix.Close(fds[0]) // so that there is room for what is refused
+		fds = fds[1:]
+		other := attach.ServiceSockaddr(frame.Service{Type: ownAddress + 1}, 0)
 		for range 2 * most {
-			alone(most)
-			if r, _, _ := b.plainAsk(t, other, nil, -1); syscall.Errno(r.Errno) != syscall.EADDRNOTAVAIL {
-				t.Errorf("another's address: %v", syscall.Errno(r.Errno))
+			for addr, want := range map[attach.Sockaddr]syscall.Errno{other: syscall.EADDRNOTAVAIL, taken: syscall.EADDRINUSE} {
+				alone(most - 1)
+				if r, _, _ := b.plainAsk(t, attach.Header{Op: attach.OpPlainTCPSocket, Arg0: kindTCP, Addr: addr}, nil, -1); r.Errno != want {
+					t.Errorf("%v: %v, want %v", &addr, r.Errno, want)
+				}
 			}
 		}
 		for _, fd := range fds {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // speed KIND COUNT: what two processes of this host have of a kind of socket, one number: µs for a
-// round trip of 64 bytes (unix, tipc), or MB a second of a stream in writes of 64 KiB (tcp, stream).
+// round trip of 64 bytes (unix, tipc), or MB a second of a stream in writes of 64 KiB (tcp, stream). Between
+// two hosts "serve 0 INSTANCE" answers at one what "dial COUNT INSTANCE" sends at the other.
 #include <arpa/inet.h>
 #include <linux/tipc.h>
 #include <netinet/in.h>
@@ -111,10 +112,30 @@ static double stream(int fd, pid_t child, int count)
 	return bytes / (now() - begin) / 1e6;
 }
 
+// between is serve or dial.
+static int between(const char *kind, int count, unsigned instance)
+{
+	struct sockaddr_tipc a = { .family = AF_TIPC, .addrtype = TIPC_SERVICE_ADDR, .scope = TIPC_CLUSTER_SCOPE };
+	int fd = socket(AF_TIPC, SOCK_SEQPACKET, 0);
+	a.addr.name.name.type = 18888;
+	a.addr.name.name.instance = instance;
+	must(fd >= 0, "socket");
+	if (strcmp(kind, "serve") == 0) {
+		must(bind(fd, (void *)&a, sizeof a) == 0 && listen(fd, 1) == 0, "listen");
+		must((fd = accept(fd, NULL, NULL)) >= 0, "accept");
+		trips(fd, 0, 0);
+	}
+	must(connect(fd, (void *)&a, sizeof a) == 0, "connect");
+	printf("%.3f\n", trips(fd, 1, count));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	must(argc == 3, "arguments");
+	must(argc == 3 || argc == 4, "arguments");
 	const char *kind = argv[1];
+	if (argc == 4)
+		return between(kind, atoi(argv[2]), (unsigned)atoi(argv[3]));
 	int streams = kind[1] == 'c' || kind[0] == 's';
 	int family = strcmp(kind, "unix") == 0 ? AF_UNIX : strcmp(kind, "tcp") == 0 ? AF_INET : AF_TIPC;
 	pid_t child;
