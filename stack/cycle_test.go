@@ -43,11 +43,11 @@ func TestCyclesLeaveNothing(t *testing.T) {
 		{"tipcrdm", func() error { return cycleSocket(b, "tipcrdm") }},
 		{"tipcgram", func() error { return cycleSocket(b, "tipcgram") }},
 		{"listener", func() error { return cycleListener(b) }},
-		{"tipc", func() error { return cycleConn(b, l, (*stack.Conn).Close) }},
-		{"tipcpacket", func() error { return cycleConn(b, packets, (*stack.Conn).Close) }},
+		{"tipc", func() error { return cycleConn(b, "tipc", l, (*stack.Conn).Close) }},
+		{"tipcpacket", func() error { return cycleConn(b, "tipcpacket", packets, (*stack.Conn).Close) }},
 		{"group", func() error { return cycleGroup(b) }},
 		{"active port", func() error { return cycleActivePort(b) }},
-		{"tipcpacket aborted", func() error { return cycleConn(b, packets, (*stack.Conn).Abort) }},
+		{"tipcpacket aborted", func() error { return cycleConn(b, "tipcpacket", packets, (*stack.Conn).Abort) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := c.cycle(); err != nil { // what is made once, is made now
@@ -132,7 +132,7 @@ func cycleActivePort(n *stack.Node) error {
 	return p.Close()
 }
 
-func cycleConn(n *stack.Node, l *stack.Listener, end func(*stack.Conn) error) error {
+func cycleConn(n *stack.Node, network string, l *stack.Listener, end func(*stack.Conn) error) error {
 	accepted := make(chan net.Conn, 1)
 	go func() {
 		c, err := l.Accept()
@@ -141,7 +141,7 @@ func cycleConn(n *stack.Node, l *stack.Listener, end func(*stack.Conn) error) er
 		}
 		accepted <- c
 	}()
-	c, err := n.Dial(context.Background(), l.Addr().Network(), l.LocalAddr())
+	c, err := n.Dial(context.Background(), network, l.LocalAddr())
 	if err != nil {
 		return err
 	}
