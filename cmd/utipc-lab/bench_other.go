@@ -33,6 +33,6 @@ const benchUsageElsewhere = "utipc-lab bench report: what this stack is worth be
 
 var (
 	benchDatapath, benchLink, benchNames, benchSockets, benchTargets = noBench, noBench, noBench, noBench, noBench
-	benchCores, benchCrypto, benchDaemon, benchIdle    = noBench, noBench, noBench, noBench
-	benchHost, benchRank, benchWorker                  = noBench, noBench, noBench
+	benchCores, benchCrypto, benchDaemon, benchIdle                  = noBench, noBench, noBench, noBench
+	benchHost, benchRank, benchWorker                                = noBench, noBench, noBench
 )

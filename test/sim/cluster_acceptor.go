@@ -38,7 +38,7 @@ func (t *term) listen() {
 	if r.IntN(3) == 0 {
 		a.every, a.some = 1+c.upTo(500*time.Millisecond), 1+r.IntN(30)
 	}
-	k := engine.ListenConfig{Stream: a.stream, Backlog: a.limit, Owner: a}
+	k := engine.ListenConfig{Stream: a.stream, AnyKind: true, Backlog: a.limit, Owner: a} // those that dial choose by chance
 	if r.IntN(4) == 0 {
 		k.ReceiveLimit = engine.MinConnReceiveLimit
 	}
