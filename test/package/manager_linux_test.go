@@ -18,10 +18,11 @@ disable) rm -f /tmp/enabled ;;
 esac
 `
 
-// managed lets the scripts of a package believe that systemd runs on the host.
+// managed lets the scripts of a package believe that systemd runs on the host. rpm gives them a PATH without
+// /usr/local.
 func (h *host) managed(ctx context.Context) {
 	h.t.Helper()
-	if err := os.WriteFile(h.file("/usr/local/sbin/systemctl"), []byte(stub), 0o755); err != nil {
+	if err := os.WriteFile(h.file("/usr/sbin/systemctl"), []byte(stub), 0o755); err != nil {
 		h.t.Fatal(err)
 	}
 	h.must(ctx, "mkdir -p /run/systemd/system")
