@@ -246,7 +246,7 @@ func (r *release) checkRPM(arch, cpu, emulator string) {
 	if regexp.MustCompile(`-linux-gnu|/usr/share/doc|vendor-completions|(?m)^/lib/`).MatchString(list) {
 		r.t.Errorf("%s has files where Debian has them:\n%s", file, list)
 	}
-	r.run("sh", "-c", `rpm2archive -n "$1" | tar -xf - -C "$2"`, "sh", file, dir)
+	r.run("sh", "-c", `rpm2archive -n - <"$1" | tar -xf - -C "$2"`, "sh", file, dir)
 	if out := r.run("grep", "libdir=", filepath.Join(dir, "usr/lib64/pkgconfig/utipc.pc")); out != "libdir=${prefix}/lib64\n" {
 		r.t.Errorf("%s: utipc.pc has %q", file, out)
 	}
