@@ -27,6 +27,7 @@ var attachedModes = map[string]stack.AttachConfig{
 //
 // Proves: daemon.api
 func TestAttachedCallsEnd(t *testing.T) {
+	t.Parallel()
 	a, _ := pair(t, stack.Config{})
 	for name, cfg := range attachedModes {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 // goroutine may, and with SyncErrors does not wait for the daemon's word of it. The mutation:
 // Reply.Send tries, and does not wait.
 func TestReplyWaitsForTheDaemon(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	for _, sync := range []bool{false, true} {
 		m, _ := attachTo(t, b, stack.AttachConfig{SyncErrors: sync})

@@ -80,6 +80,7 @@ func TestBatch(t *testing.T) {
 //
 // Proves: socket.buffers
 func TestBatchEndsAtAnError(t *testing.T) {
+	t.Parallel()
 	a, _ := wide(t, 1500)
 	here := listen(t, a, echoService)
 	defer here.Close()

@@ -133,6 +133,7 @@ func TestBearersComeAndGo(t *testing.T) {
 //
 // Proves: socket.bearers
 func TestAddressFromFirstBearer(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
 		n, err := stack.Open(t.Context(), stack.Config{NoBearers: true, Wait: stack.Sleep, Chunks: 1024})
@@ -170,6 +171,7 @@ func TestAddressFromFirstBearer(t *testing.T) {
 
 // Proves: socket.bearers
 func TestSetAddress(t *testing.T) {
+	t.Parallel()
 	n := openBare(t, stack.Config{})
 	if err := n.Admin().SetAddress(context.Background(), 0); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("address 0: got %v, want %v", err, syscall.EINVAL)
@@ -182,6 +184,7 @@ func TestSetAddress(t *testing.T) {
 
 // What is wrong with a device is said, the device closed, and the node goes on.
 func TestEnableBearerRefuses(t *testing.T) {
+	t.Parallel()
 	h := hub.New(hub.Config{})
 	n := openBare(t, stack.Config{Address: 1, MTU: 2000})
 	for i := range 3 {

@@ -81,6 +81,7 @@ func states(n *stack.Node) string {
 //
 // Proves: link.failover
 func TestCutNetworkLosesNothing(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, want string
 		links      map[string]stack.LinkConfig

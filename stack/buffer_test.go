@@ -310,6 +310,7 @@ func TestBufferSendsNoOldMemory(t *testing.T) {
 
 // Release after WriteBuffer, as by defer, gives back the Buffer, and nobody else's.
 func TestBufferReleasedAfterItWasSent(t *testing.T) {
+	t.Parallel()
 	a, _ := wide(t, 1500)
 	c := listen(t, a, nil)
 	send := func() *stack.Buffer {

@@ -269,6 +269,7 @@ func TestCaptureIsLimited(t *testing.T) {
 //
 // Proves: tools.capture
 func TestEndOfNode(t *testing.T) {
+	t.Parallel()
 	n := openBare(t, stack.Config{Address: 1})
 	w, err := n.Admin().Watch(context.Background())
 	if err != nil {
@@ -338,6 +339,7 @@ func TestEndOfNode(t *testing.T) {
 //
 // Proves: tools.capture
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	company(t, func(t *testing.T, a, b *stack.Node) {
 		w, err := a.Admin().Watch(context.Background())
 		if err != nil {

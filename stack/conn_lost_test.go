@@ -214,6 +214,7 @@ func TestEndReportsWhatIsLost(t *testing.T) {
 //
 // Proves: socket.close
 func TestCloseWithHeldBytes(t *testing.T) {
+	t.Parallel()
 	a, b, cable := losers(t)
 	h := serveOn(t, a, filepath.Join(t.TempDir(), "utipc.sock"), daemon.Config{})
 	t.Cleanup(func() { h.stop(t) })

@@ -161,6 +161,7 @@ func TestPollerServesMany(t *testing.T) {
 //
 // Proves: daemon.sleeps
 func TestPollerEnterTakeLeave(t *testing.T) {
+	t.Parallel()
 	a, _ := pair(t, stack.Config{})
 	p, err := a.NewPoller()
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 //
 // Mutations it catches: WaitPublished asks no node; a node answers at once, whatever it has applied.
 func TestMulticastRightAfterWaitPublished(t *testing.T) {
+	t.Parallel()
 	all := 200
 	if attachedTests { // in the time of the world
 		all = 40

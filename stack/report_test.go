@@ -83,6 +83,7 @@ func TestAttachedSendFailsAlone(t *testing.T) {
 // A program that reads reports late has all of them, or learns how many it has lost. A
 // message is found again by its number. Mutation: number counts from 0.
 func TestAttachedReportsAreBounded(t *testing.T) {
+	t.Parallel()
 	a, _ := pair(t, stack.Config{})
 	n, _ := attachTo(t, a, stack.AttachConfig{})
 	c := listen(t, n, nil)

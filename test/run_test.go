@@ -35,7 +35,7 @@ type runCase struct {
 // or at the package in it; a repetition that repeated does not get; a repetition whose result
 // is forgotten; judge without defect; kernels that forgets the half beside it, the packages behind
 // it, or what of these was repeated; end_beside that returns 0, or forgets what was repeated;
-// binary without -test.paniconexit0, or that prints no package.
+// binary without -test.paniconexit0, or that prints no package; go test that has vet look too.
 func TestRun(t *testing.T) {
 	tier.SkipShort(t, "a Go module for each of its cases")
 	for _, c := range []runCase{
@@ -138,6 +138,8 @@ func (c runCase) run(t *testing.T) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "package %s\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n", filepath.Base(c.folder))
 	text.WriteString(`
+func unvetted(t *testing.T) { t.Logf("%d", "a number") }
+
 func ran(t *testing.T) (times int64) {
 	f, err := os.OpenFile(os.Getenv("RUNS")+"/"+t.Name(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -174,7 +176,7 @@ func ran(t *testing.T) (times int64) {
 	}
 	cmd := exec.Command("test/run", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "RUNS="+runs, "GOFLAGS=-vet=off")
+	cmd.Env = append(os.Environ(), "RUNS="+runs, "GOFLAGS=")
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); (err == nil) != c.ok || err != nil && !errors.As(err, &exit) {
 		t.Errorf("test/run: %v, want passed: %v\n%s", err, c.ok, out)

@@ -44,17 +44,20 @@ var carriers = []struct {
 func TestConn(t *testing.T) {
 	for _, c := range carriers {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			a, b := c.make(t)
 			here, there := open(t, a, 1), open(t, b, 2)
 			pipes(t, here, there)
 		})
 	}
 	t.Run("attached", func(t *testing.T) {
+		t.Parallel()
 		a, b := onHub(t)
 		here, there := open(t, a, 1), open(t, b, 2)
 		pipes(t, attached(t, here), attached(t, there))
 	})
 	t.Run("one node", func(t *testing.T) {
+		t.Parallel()
 		a, b := onHub(t)
 		n := open(t, a, 1)
 		open(t, b, 2)

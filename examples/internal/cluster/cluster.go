@@ -70,7 +70,8 @@ func run(count int, example func(context.Context, []*stack.Node) error) (err err
 	return context.Cause(ctx)
 }
 
-// open opens the nodes; with an error, those that are open already come back too.
+// open opens the nodes and waits until each has met all others: a name that one of them knows may be
+// bound on a node that it cannot reach yet. With an error, those that are open already come back too.
 func open(ctx context.Context, count int) (nodes []*stack.Node, err error) {
 	for i := range count {
 		place := "memory:"
@@ -82,6 +83,11 @@ func open(ctx context.Context, count int) (nodes []*stack.Node, err error) {
 			return nodes, err
 		}
 		nodes = append(nodes, n)
+	}
+	for _, n := range nodes {
+		if err := n.WaitNodes(ctx, count); err != nil {
+			return nodes, err
+		}
 	}
 	return nodes, nil
 }

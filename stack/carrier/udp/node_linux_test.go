@@ -142,6 +142,7 @@ func talk(t *testing.T, a, b *stack.Node) {
 }
 
 func TestNodes(t *testing.T) {
+	t.Parallel()
 	faulty := func(d netdev.Device) netdev.Device {
 		return tap.New(fault.New(d, fault.Config{Seed: 1, In: fault.Faults{Loss: 0.02}, Out: fault.Faults{Loss: 0.02}}), io.Discard, tap.Config{})
 	}
@@ -156,6 +157,7 @@ func TestNodes(t *testing.T) {
 		{"with losses and a tap", udp.Config{MTU: 1472}, faulty},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			at := local(2)
 			var nodes [2]*stack.Node
 			for i := range nodes {
@@ -179,6 +181,7 @@ func TestNodes(t *testing.T) {
 // One end has the other configured, which learns of it, and its names, from the
 // link.
 func TestOneWayConfigured(t *testing.T) {
+	t.Parallel()
 	at := local(3)
 	server := node(t, device(t, nil, udp.Config{Local: at[0], Remotes: at[2:]}), 1) // who is not there
 	client := node(t, device(t, nil, udp.Config{Local: at[1], Remotes: at[:1]}), 2)
@@ -189,6 +192,7 @@ func TestOneWayConfigured(t *testing.T) {
 // Three nodes in a group on one host, whose identities and addresses come from
 // their own.
 func TestGroupOnOneHost(t *testing.T) {
+	t.Parallel()
 	at := local(3)
 	group := netip.AddrPortFrom(netip.AddrFrom4([4]byte{228, 3, at[0].Addr().As4()[3], byte(at[0].Port())}), at[0].Port())
 	var nodes []*stack.Node
@@ -247,6 +251,7 @@ func TestAcrossNamespaces(t *testing.T) {
 //
 // Proves: device.udp
 func TestGarbage(t *testing.T) {
+	t.Parallel()
 	at := local(3)
 	x := device(t, nil, udp.Config{Local: at[0], Remotes: at[1:2]})
 	a, b := node(t, x, 1), node(t, device(t, nil, udp.Config{Local: at[1], Remotes: at[:1]}), 2)

@@ -20,6 +20,7 @@ import (
 //
 // Proves: device.udp
 func TestNodeAddRemote(t *testing.T) {
+	t.Parallel()
 	at := local(3)
 	da := device(t, nil, udp.Config{Local: at[0], Remotes: at[2:]})
 	db := device(t, nil, udp.Config{Local: at[1], Remotes: at[2:]})

@@ -16,6 +16,7 @@ import (
 //
 // Proves: keys.node
 func TestSealedOverUDP(t *testing.T) {
+	t.Parallel()
 	master, err := stack.MasterKey("this_is_a_key16_salt")
 	if err != nil {
 		t.Fatal(err)
