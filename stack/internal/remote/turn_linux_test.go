@@ -6,10 +6,12 @@ import (
 	"errors"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/callfault"
 	"github.com/utipc/utipc/stack/internal/backend"
 )
 
@@ -86,5 +88,35 @@ func TestWriteBehindAnotherWrite(t *testing.T) {
 			daemon.Close()
 			s.f.ends.Wait()
 		})
+	}
+}
+
+// A record that was written counts as written, though the socket is closed before its writer goes on.
+//
+// Mutation it catches: put returns why the wait was over in any case.
+//
+// Proves: socket.deadlines
+func TestWrittenBeforeClose(t *testing.T) {
+	s, daemon := closeBed(t, false)
+	l, sends := s.line(), 0
+	callfault.Use(func(c callfault.Call) syscall.Errno {
+		if c != callfault.Send {
+			return 0
+		}
+		if sends++; sends == 1 {
+			return syscall.EAGAIN // it has to wait for its turn
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.over = net.ErrClosed
+		return 0
+	})
+	defer callfault.Use(nil)
+	h := attach.Header{Op: attach.OpSend}
+	if _, err := l.write(t.Context(), &h, []byte("x")); err != nil || sends != 2 {
+		t.Errorf("got %v after %d attempts", err, sends)
+	}
+	if _, err := daemon.Read(&h, make([]byte, 100)); err != nil || h.Op != attach.OpSend {
+		t.Errorf("the daemon got %v, %v", &h, err)
 	}
 }

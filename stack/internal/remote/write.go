@@ -96,7 +96,7 @@ func (l *clientConn) put(c *wait, h *attach.Header, data []byte) (err error) {
 		err = l.conn.Write(h, data)
 		l.mu.Lock()
 		done = !errors.Is(err, os.ErrDeadlineExceeded)
-	}); over != nil {
+	}); !done { // what is written is, whatever came meanwhile
 		return over
 	}
 	return err
