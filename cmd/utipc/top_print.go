@@ -75,17 +75,37 @@ func (v *topView) summary(l topLayout) []string {
 
 func (v *topView) linkTable() *table {
 	t := &table{none: "none: no other node is heard; 'utipc bearer list' tells how the bearers stand", columns: []column{
-		{"LINK TO", 9, true, 0}, {"bearer", 8, true, 0}, {"state", 7, true, 0}, {"in/s", 6, false, 0}, {"out/s", 6, false, 0}, {"retr%", 6, false, 0},
-		{"nak/s", 6, false, 5}, {"unack", 5, false, 3}, {"wait", 5, false, 1}, {"wrtrs", 5, false, 4}, {"rtt", 7, false, 0}, {"resets", 6, false, 2}, {"last end", 8, true, 6},
+		{"LINK TO", 9, true, 0},
+		{"bearer", 8, true, 0},
+		{"state", 7, true, 0},
+		{"in/s", 6, false, 0},
+		{"out/s", 6, false, 0},
+		{"retr%", 6, false, 0},
+		{"nak/s", 6, false, 5},
+		{"unack", 5, false, 3},
+		{"wait", 5, false, 1},
+		{"wrtrs", 5, false, 4},
+		{"rtt", 7, false, 0},
+		{"resets", 6, false, 2},
+		{"last end", 8, true, 6},
 	}}
 	states := map[string]style{"ACTIVE": good, "STANDBY": "36", "DEFUNCT": bad}
 	for i := range v.Links {
 		r := &v.Links[i]
 		t.rows = append(t.rows, []cell{
-			{text: r.Peer}, {text: r.Bearer}, {r.State, states[r.State]}, {text: human(r.In)}, {text: human(r.Out)},
-			{fmt.Sprintf("%.2f", r.Repeated), above(r.Repeated, 1, 5)}, {text: human(r.Nacks)}, {text: fmt.Sprint(r.Unacked)},
-			{text: fmt.Sprint(r.Backlog)}, {fmt.Sprint(r.Writers), above(float64(r.Writers), 0, 1e9)}, {text: micros(r.RTT)},
-			{text: fmt.Sprint(r.Resets)}, {text: r.Ended},
+			{text: r.Peer},
+			{text: r.Bearer},
+			{r.State, states[r.State]},
+			{text: human(r.In)},
+			{text: human(r.Out)},
+			{fmt.Sprintf("%.2f", r.Repeated), above(r.Repeated, 1, 5)},
+			{text: human(r.Nacks)},
+			{text: fmt.Sprint(r.Unacked)},
+			{text: fmt.Sprint(r.Backlog)},
+			{fmt.Sprint(r.Writers), above(float64(r.Writers), 0, 1e9)},
+			{text: micros(r.RTT)},
+			{text: fmt.Sprint(r.Resets)},
+			{text: r.Ended},
 		})
 	}
 	return t
@@ -93,14 +113,30 @@ func (v *topView) linkTable() *table {
 
 func (v *topView) socketTable() *table {
 	t := &table{none: "none: no program has a socket of this node", columns: []column{
-		{"SOCKET", 20, true, 0}, {"kind", 10, true, 2}, {"in/s", 6, false, 0}, {"out/s", 6, false, 0}, {"B/s in", 6, false, 4}, {"B/s out", 7, false, 5},
-		{"queue", 6, false, 0}, {"lost/s", 6, false, 0}, {"blk%", 6, false, 0}, {"name", 12, true, 1},
+		{"SOCKET", 20, true, 0},
+		{"kind", 10, true, 2},
+		{"in/s", 6, false, 0},
+		{"out/s", 6, false, 0},
+		{"B/s in", 6, false, 4},
+		{"B/s out", 7, false, 5},
+		{"queue", 6, false, 0},
+		{"lost/s", 6, false, 0},
+		{"blk%", 6, false, 0},
+		{"name", 12, true, 1},
 	}}
 	for i := range v.Sockets {
 		r := &v.Sockets[i]
 		t.rows = append(t.rows, []cell{
-			{text: r.Socket}, {text: r.Kind}, {text: human(r.In)}, {text: human(r.Out)}, {text: human(r.BytesIn)}, {text: human(r.BytesOut)},
-			{text: fmt.Sprint(r.Queued)}, {human(r.Lost), above(r.Lost, 1e9, 0)}, {fmt.Sprintf("%.1f", r.Blocked), above(r.Blocked, 50, 1e9)}, {text: r.Name},
+			{text: r.Socket},
+			{text: r.Kind},
+			{text: human(r.In)},
+			{text: human(r.Out)},
+			{text: human(r.BytesIn)},
+			{text: human(r.BytesOut)},
+			{text: fmt.Sprint(r.Queued)},
+			{human(r.Lost), above(r.Lost, 1e9, 0)},
+			{fmt.Sprintf("%.1f", r.Blocked), above(r.Blocked, 50, 1e9)},
+			{text: r.Name},
 		})
 	}
 	return t
