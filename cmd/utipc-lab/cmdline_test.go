@@ -63,7 +63,7 @@ func TestMisuse(t *testing.T) {
 
 // The commands and flags that the documents show are those of the program.
 //
-// Mutation it catches: docs/explanation/figures.md has "utipc-lab bench datapath --shorter".
+// Mutation it catches: docs/explanation/scaling.md has "utipc-lab bench cores --markdowns".
 //
 // Proves: house.docs
 func TestDocumentedCommands(t *testing.T) {
