@@ -69,6 +69,9 @@ func (t *take) prepare(o *Options) (err error) {
 		return fmt.Errorf("%s: run this in a checkout of the project, with Go at hand: %w", sources, err)
 	}
 	for _, mpi := range []string{OpenMPI, MPICH} {
+		if !slices.ContainsFunc(Ways, func(w Way) bool { return w.MPI == mpi && t.chosen(&w) }) {
+			continue
+		}
 		out := filepath.Join(t.dir, strings.ReplaceAll(mpi, " ", ""))
 		err := Compile(t.b.Context, mpi, filepath.Join(root, sources), out)
 		if _, e := exec.LookPath(launchers[mpi][0]); err == nil && e != nil {
@@ -133,10 +136,11 @@ func (t *take) ground(w *Way, l *layout) (*ground, error) {
 	return g, err
 }
 
+// chosen reports whether a way is one of those that were asked for.
+func (t *take) chosen(w *Way) bool { return t.b.Systems == nil || t.b.Systems.MatchString(w.Name) }
+
 // wanted reports whether a way is measured here.
-func (t *take) wanted(w *Way) bool {
-	return t.programs[w.MPI] != "" && (t.b.Systems == nil || t.b.Systems.MatchString(w.Name))
-}
+func (t *take) wanted(w *Way) bool { return t.programs[w.MPI] != "" && t.chosen(w) }
 
 // rounds has all ways take turns, as long as the Context lasts.
 func (t *take) rounds() {
@@ -207,8 +211,14 @@ func (t *take) title(e errand) string {
 	return layouts[e.layout].name
 }
 
-// limit is how long a run may take, beyond what it measures.
-const limit = 45 * time.Second
+// limit is how long a run may take, beyond what it measures. In a plan whose figures are worth nothing it is there for what
+// hangs alone.
+func (t *take) limit() time.Duration {
+	if t.b.Plan.Name == report.Tiny.Name {
+		return 10 * time.Minute
+	}
+	return 45 * time.Second
+}
 
 // errOtherMPI is of a program that was built with another MPI than a way's.
 var errOtherMPI = errors.New("built with another MPI")
@@ -250,7 +260,7 @@ func (t *take) run(e errand, w *Way, l *layout) (results []Result, others float6
 			return nil, 0, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.b.Context, limit+4*time.Duration(len(l.jobs))*length)
+	ctx, cancel := context.WithTimeout(t.b.Context, t.limit()+4*time.Duration(len(l.jobs))*length)
 	defer cancel()
 	before := t.b.Site.Usage()
 	out, err := g.run(ctx, w, j, sent)
