@@ -198,8 +198,8 @@ func (g *ground) run(ctx context.Context, w *Way, j job, sent func(out string) u
 	case err != nil:
 		return "", fmt.Errorf("%w: %s", err, last(b.Bytes()))
 	}
-	if e == nil {
-		e = checkTraffic(seen, sent(out))
+	if n := sent(out); e == nil && (n > 0 || err == nil) { // what is late may not have begun
+		e = checkTraffic(seen, n)
 	}
 	if e != nil {
 		return "", e

@@ -166,9 +166,8 @@ const (
 // lose keeps cells of ours below 1 as losses.
 func (t *take) lose() {
 	t.each(func(k key) {
-		v := t.ratios(k, whole)
-		ratio := sheet.Median(v)
-		if len(v) == 0 || ratio >= 1 {
+		ratio, ok := t.least(k)
+		if !ok || ratio >= 1 {
 			return
 		}
 		w := &Ways[k.way]
