@@ -58,8 +58,7 @@ func launch(t *testing.T, mpi string, ranks string, words ...string) (string, er
 
 // Each program of examples/mpi finds its results right, with each MPI, and says so in a line that Parse reads.
 //
-// Mutations it catches: report leaves out the number of steps; settle does not receive the last states (MPI_Finalize complains);
-// Parse takes lines without a check.
+// Mutation it catches: report leaves out the number of steps.
 //
 // Proves: bench.mpi
 func TestPrograms(t *testing.T) {
