@@ -149,8 +149,11 @@ func (g *ground) count() (end func() ([]traffic, error), err error) {
 // errFellBack is of a run whose messages did not go by the daemons.
 var errFellBack = errors.New("messages went another way than by the daemons")
 
-// checkTraffic checks that so many bytes of messages went by each daemon, over connections with other hosts.
-func checkTraffic(all []traffic, bytes uint64) error {
+// checkTraffic checks that so many bytes of messages went by each of so many daemons, over connections with other hosts.
+func checkTraffic(all []traffic, daemons int, bytes uint64) error {
+	if len(all) != daemons {
+		return fmt.Errorf("%w: there are %d, want %d", errFellBack, len(all), daemons)
+	}
 	for i, t := range all {
 		if t.connections < 2 || t.bytes < bytes {
 			return fmt.Errorf("%w: daemon %d has seen %d connections and %d bytes of %d or more", errFellBack, i, t.connections, t.bytes, bytes)
@@ -199,7 +202,11 @@ func (g *ground) run(ctx context.Context, w *Way, j job, sent func(out string) u
 		return "", fmt.Errorf("%w: %s", err, last(b.Bytes()))
 	}
 	if n := sent(out); e == nil && (n > 0 || err == nil) { // what is late may not have begun
-		e = checkTraffic(seen, n)
+		daemons := 0
+		if w.Ours {
+			daemons = len(g.hosts)
+		}
+		e = checkTraffic(seen, daemons, n)
 	}
 	if e != nil {
 		return "", e

@@ -58,8 +58,7 @@ func launch(t *testing.T, mpi string, ranks string, words ...string) (string, er
 
 // Each program of examples/mpi finds its results right, with each MPI, and says so in a line that Parse reads.
 //
-// Mutations it catches: report leaves out the number of steps; settle does not receive the last states (MPI_Finalize complains);
-// Parse takes lines without a check.
+// Mutation it catches: report leaves out the number of steps.
 //
 // Proves: bench.mpi
 func TestPrograms(t *testing.T) {
@@ -138,7 +137,8 @@ func TestParse(t *testing.T) {
 
 // A daemon that did not see what was sent means that it went another way.
 //
-// Mutations it catches: checkTraffic looks at the first daemon alone; at connections alone; sent counts one way of a ping-pong.
+// Mutations it catches: checkTraffic looks at the first daemon alone; at connections alone; it takes no daemons for as many as there ought
+// to be; sent counts one way of a ping-pong.
 //
 // Proves: bench.mpi
 func TestFallBack(t *testing.T) {
@@ -148,16 +148,18 @@ func TestFallBack(t *testing.T) {
 		t.Fatalf("%d bytes were sent, want %d", bytes, want)
 	}
 	for _, c := range []struct {
-		all  []traffic
-		good bool
+		all     []traffic
+		daemons int
+		good    bool
 	}{
-		{[]traffic{{2, bytes}, {2, bytes}}, true},
-		{nil, true}, // over the kernel's TCP there is no daemon
-		{[]traffic{{2, bytes}, {2, bytes - 1}}, false},
-		{[]traffic{{2, bytes}, {0, bytes}}, false},
-		{[]traffic{{0, 0}, {0, 0}}, false},
+		{[]traffic{{2, bytes}, {2, bytes}}, 2, true},
+		{nil, 0, true}, // over the kernel's TCP
+		{nil, 2, false},
+		{[]traffic{{2, bytes}, {2, bytes - 1}}, 2, false},
+		{[]traffic{{2, bytes}, {0, bytes}}, 2, false},
+		{[]traffic{{0, 0}, {0, 0}}, 2, false},
 	} {
-		if err := checkTraffic(c.all, bytes); (err == nil) != c.good {
+		if err := checkTraffic(c.all, c.daemons, bytes); (err == nil) != c.good {
 			t.Errorf("%v: got %v", c.all, err)
 		}
 	}
