@@ -88,8 +88,8 @@ func TestTCPSource(t *testing.T) {
 // A connection that says to be from an address that its node has not, or to be to another than that of who listens, is refused
 // and counted; and so is one from this node, whose own are handed over.
 //
-// Mutations it catches: taken takes one of this node; it believes where it is from; it believes where it is to; it takes openings of another mark or
-// length; learn takes a range for its first address; refuseTCP counts nothing, or ends nothing.
+// Mutations it catches: taken takes one of this node; it believes where it is from; it believes where it is to; it takes
+// openings of another mark or length; learn takes a range for its first address; refuseTCP counts nothing, or ends nothing.
 func TestTCPFalseSource(t *testing.T) {
 	d := newDialer(t, time.Millisecond)
 	from, wide := tcpwire.Addr{IP: d.b.tcp.ip, Port: 777}, tcpwire.Addr{IP: d.b.tcp.ip + 6, Port: 778}
