@@ -353,6 +353,13 @@ static int answerable(const struct msghdr *m, size_t room)
 	       (room == 0 || readable(m->msg_control, room < CONTROL ? room : CONTROL));
 }
 
+// look_for_data looks for data of a connection that a read may wait for.
+static void look_for_data(int fd, int flags)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	look_first((flags & MSG_DONTWAIT) == 0 && !nonblocking(fd), SYS_ppoll, &p, 1, &(struct timespec){ 0 }, NULL, 0);
+}
+
 static ssize_t receive(int fd, struct found f, struct msghdr *m, int flags)
 {
 	struct name own;
@@ -362,6 +369,8 @@ static ssize_t receive(int fd, struct found f, struct msghdr *m, int flags)
 		return embedded_receive(fd, x, m, flags);
 	if (f.is == NETLINK)
 		return netlink_receive(fd, m, flags);
+	if (f.is == TCP_CONNECTED || f.is == CONNECTED)
+		look_for_data(fd, flags);
 	if (f.is == TCP_CONNECTED || f.is == TCP_IDLE)
 		return tcp_receive(fd, f.is, m, flags);
 	if (length(m->msg_iov, m->msg_iovlen) == 0)
