@@ -51,8 +51,7 @@ func TestCrossings(t *testing.T) {
 // A program is killed in the middle of a conversation, and the other one, which looks before it sleeps, knows it at once and serves
 // the next; a daemon ends, and the programs of its connections do.
 //
-// Mutations it catches: a look waits for data alone, and takes no end for something found; the daemon leaves the descriptors of its
-// connections open when it ends.
+// Mutation it catches: the daemon does not pass on that a program has ended.
 //
 // Proves: tcp.lane
 func TestKilledWithLane(t *testing.T) {
