@@ -11,6 +11,19 @@
 #include <string.h>
 #include <time.h>
 
+// What a descriptor is, and its peer if that is CONNECTED: a call asks once.
+struct found {
+	enum look is;
+	struct name peer;
+};
+
+static struct found find(int fd)
+{
+	struct found f;
+	f.is = look_at(fd, &f.peer);
+	return f;
+}
+
 // fail sets errno.
 static ssize_t fail(int e)
 {
@@ -95,12 +108,11 @@ static ssize_t sent(ssize_t rc)
 
 // refuse_send sends what is no message of a seqpacket, of which it returns -1, and returns 0 of a descriptor that is the
 // kernel's.
-static int refuse_send(int fd, const struct msghdr *m, size_t len, int flags, ssize_t *rc)
+static int refuse_send(int fd, struct found f, const struct msghdr *m, size_t len, int flags, ssize_t *rc)
 {
-	struct name peer;
 	if (netlink_used && netlink_send(fd, m, len, flags, rc))
 		return 1;
-	switch (look_at(fd, &peer)) {
+	switch (f.is) {
 	case FOREIGN:
 	case NETLINK:
 		return 0;
@@ -109,7 +121,7 @@ static int refuse_send(int fd, const struct msghdr *m, size_t len, int flags, ss
 		return 1;
 	case TCP_CONNECTED:
 	case TCP_IDLE:
-		*rc = tcp_send(fd, m, flags);
+		*rc = tcp_send(fd, f.is, m, flags);
 		return 1;
 	case MESSAGES:
 		*rc = message_send(fd, m, len, flags);
@@ -121,7 +133,7 @@ static int refuse_send(int fd, const struct msghdr *m, size_t len, int flags, ss
 		break;
 	}
 	*rc = 0;
-	if (peer.kind == SOCK_STREAM && len > 0)
+	if (f.peer.kind == SOCK_STREAM && len > 0)
 		*rc = sent(mark_send(fd, m, (flags & MSG_DONTWAIT) | MSG_NOSIGNAL));
 	else if (len > MAX_MESSAGE)
 		*rc = fail(EMSGSIZE);
@@ -140,12 +152,12 @@ static size_t length(const struct iovec *v, size_t n)
 	return sum;
 }
 
-EXPORT ssize_t sendto(int fd, const void *b, size_t n, int flags, const struct sockaddr *a, socklen_t len)
+static ssize_t send_to(int fd, struct found f, const void *b, size_t n, int flags, const struct sockaddr *a, socklen_t len)
 {
 	struct iovec v = { (void *)(uintptr_t)b, n };
 	struct msghdr m = { .msg_name = (void *)(uintptr_t)a, .msg_namelen = len, .msg_iov = &v, .msg_iovlen = 1 };
 	ssize_t rc;
-	switch (refuse_send(fd, &m, n, flags, &rc)) {
+	switch (refuse_send(fd, f, &m, n, flags, &rc)) {
 	case 0:
 		return waiting_call(SYS_sendto, fd, b, n, flags, a, len);
 	case 1:
@@ -153,6 +165,8 @@ EXPORT ssize_t sendto(int fd, const void *b, size_t n, int flags, const struct s
 	}
 	return sent(waiting_call(SYS_sendto, fd, b, n, (flags & MSG_DONTWAIT) | MSG_NOSIGNAL, NULL, 0));
 }
+
+EXPORT ssize_t sendto(int fd, const void *b, size_t n, int flags, const struct sockaddr *a, socklen_t len) { return send_to(fd, find(fd), b, n, flags, a, len); }
 
 EXPORT ssize_t send(int fd, const void *b, size_t n, int flags) { return sendto(fd, b, n, flags, NULL, 0); }
 
@@ -171,7 +185,7 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 		return waiting_call(SYS_sendmsg, fd, m, flags);
 	if (passes_embedded(m))
 		return fail(EOPNOTSUPP); // the node is this process's alone
-	switch (refuse_send(fd, m, length(m->msg_iov, m->msg_iovlen), flags, &rc)) {
+	switch (refuse_send(fd, find(fd), m, length(m->msg_iov, m->msg_iovlen), flags, &rc)) {
 	case 0:
 		return waiting_call(SYS_sendmsg, fd, m, flags);
 	case 1:
@@ -196,9 +210,10 @@ EXPORT int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
 
 EXPORT ssize_t write(int fd, const void *b, size_t n)
 {
-	if (look_at(fd, NULL) == FOREIGN && !takes_netlink(fd))
+	struct found f = find(fd);
+	if (f.is == FOREIGN && !takes_netlink(fd))
 		return waiting_call(SYS_write, fd, b, n);
-	return sendto(fd, b, n, 0, NULL, 0);
+	return send_to(fd, f, b, n, 0, NULL, 0);
 }
 
 EXPORT ssize_t writev(int fd, const struct iovec *v, int n)
@@ -338,54 +353,62 @@ static int answerable(const struct msghdr *m, size_t room)
 	       (room == 0 || readable(m->msg_control, room < CONTROL ? room : CONTROL));
 }
 
-static ssize_t receive(int fd, struct msghdr *m, int flags)
+// look_for_data looks for data of a connection that a read may wait for.
+static void look_for_data(int fd, int flags)
 {
-	struct name peer, own;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	look_first((flags & MSG_DONTWAIT) == 0 && !nonblocking(fd), SYS_ppoll, &p, 1, &(struct timespec){ 0 }, NULL, 0);
+}
+
+static ssize_t receive(int fd, struct found f, struct msghdr *m, int flags)
+{
+	struct name own;
 	size_t room = m->msg_controllen;
-	struct embedded *x = embedded_of(fd);
+	struct embedded *x = f.is == EMBEDDED ? embedded_of(fd) : NULL;
 	if (x != NULL)
 		return embedded_receive(fd, x, m, flags);
-	if (is_netlink(fd))
+	if (f.is == NETLINK)
 		return netlink_receive(fd, m, flags);
-	enum look is = look_at(fd, &peer);
-	if (is == TCP_CONNECTED || is == TCP_IDLE)
-		return tcp_receive(fd, m, flags);
+	if (f.is == TCP_CONNECTED || f.is == CONNECTED)
+		look_for_data(fd, flags);
+	if (f.is == TCP_CONNECTED || f.is == TCP_IDLE)
+		return tcp_receive(fd, f.is, m, flags);
 	if (length(m->msg_iov, m->msg_iovlen) == 0)
 		return fail(EINVAL);
 	if (!answerable(m, room))
 		return -1;
-	while (is == UNCONNECTED) {
+	while (f.is == UNCONNECTED) {
 		if (unconnected_receive(fd, flags) < 0)
 			return -1;
 		if (hung_up(fd))
 			return ended(fd, m, NULL, flags);
-		is = look_at(fd, &peer);
+		f = find(fd);
 	}
-	if (is == MESSAGES)
+	if (f.is == MESSAGES)
 		return message_receive(fd, m, flags);
 	struct msghdr k = { .msg_iov = m->msg_iov, .msg_iovlen = m->msg_iovlen };
-	int off = peer.kind == SOCK_STREAM ? -1 : parts(fd, flags);
+	int off = f.peer.kind == SOCK_STREAM ? -1 : parts(fd, flags);
 	ssize_t n = off >= 0 ? receive_part(fd, &k, off, 0, flags) :
 			       waiting_call(SYS_recvmsg, fd, &k, flags & ~(MSG_EOR | MSG_OOB | MSG_ERRQUEUE | MSG_TRUNC));
 	if (n < 0 && errno == ECONNRESET) // the peer closed, with something unread; what it wrote before comes first
 		n = waiting_call(SYS_recvmsg, fd, &k, flags & ~(MSG_EOR | MSG_OOB | MSG_ERRQUEUE | MSG_TRUNC));
 	m->msg_flags = (k.msg_flags & (MSG_TRUNC | MSG_EOR)) | (flags & MSG_CMSG_CLOEXEC);
-	if (n > 1 && (flags & MSG_PEEK) != 0 && peer.kind == SOCK_STREAM)
+	if (n > 1 && (flags & MSG_PEEK) != 0 && f.peer.kind == SOCK_STREAM)
 		n = mark_peek(fd, &k, n);
 	if (n == 0 || (n < 0 && errno == ECONNRESET))
-		return ended(fd, m, &peer, flags);
+		return ended(fd, m, &f.peer, flags);
 	if (n < 0)
 		return n;
 	if (m->msg_name != NULL) {
 		socklen_t len = m->msg_namelen;
-		give_address(&peer.addr, m->msg_name, &len);
+		give_address(&f.peer.addr, m->msg_name, &len);
 		m->msg_namelen = len;
 	}
 	if (m->msg_control != NULL) {
 		struct control c = { m, 0 };
 		m->msg_controllen = room;
-		if (peer.named || (own_name(fd, &own) && own.named)) {
-			const uint32_t *s = peer.named ? peer.service : own.service;
+		if (f.peer.named || (own_name(fd, &own) && own.named)) {
+			const uint32_t *s = f.peer.named ? f.peer.service : own.service;
 			uint32_t name[3] = { s[0], s[1], s[1] };
 			put_control(&c, TIPC_DESTNAME, name, sizeof name);
 		}
@@ -396,9 +419,9 @@ static ssize_t receive(int fd, struct msghdr *m, int flags)
 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
-	struct name own;
-	if (plain_calls() && (embedded_of(fd) != NULL || own_name(fd, &own)) && header_readable(m)) // a bad pointer is the kernel's
-		return receive(fd, m, flags);
+	struct found f = find(fd);
+	if (f.is != FOREIGN && header_readable(m)) // a bad pointer is the kernel's
+		return receive(fd, f, m, flags);
 	ssize_t n = waiting_call(SYS_recvmsg, fd, m, flags);
 	if (n >= 0 && m->msg_controllen > 0)
 		plain_active = 1; // a plain socket may have come
@@ -427,7 +450,8 @@ static struct timespec left_of(struct timespec timeout, struct timespec begun)
 EXPORT int recvmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags, struct timespec *timeout)
 {
 	struct timespec begun, left = { 0 };
-	if (look_at(fd, NULL) == FOREIGN)
+	struct found f = find(fd);
+	if (f.is == FOREIGN)
 		return waiting_call(SYS_recvmmsg, fd, m, n, flags, timeout);
 	if (timeout != NULL && !readable(timeout, sizeof *timeout))
 		return -1;
@@ -437,7 +461,7 @@ EXPORT int recvmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags, struct
 	unsigned int i = 0;
 	while (i < n) {
 		struct msghdr *h = &m[i].msg_hdr;
-		ssize_t rc = readable(&m[i], sizeof m[i]) && header_readable(h) ? receive(fd, h, i > 0 && (flags & MSG_WAITFORONE) ? flags | MSG_DONTWAIT : flags) : fail(EFAULT);
+		ssize_t rc = readable(&m[i], sizeof m[i]) && header_readable(h) ? receive(fd, i > 0 ? find(fd) : f, h, i > 0 && (flags & MSG_WAITFORONE) ? flags | MSG_DONTWAIT : flags) : fail(EFAULT);
 		if (rc < 0 && i == 0)
 			return -1;
 		if (rc < 0)
@@ -453,33 +477,39 @@ EXPORT int recvmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags, struct
 	return i;
 }
 
-EXPORT ssize_t recvfrom(int fd, void *restrict b, size_t n, int flags, struct sockaddr *restrict a, socklen_t *restrict len)
+static ssize_t receive_from(int fd, struct found f, void *b, size_t n, int flags, struct sockaddr *a, socklen_t *len)
 {
-	if (look_at(fd, NULL) == FOREIGN)
-		return waiting_call(SYS_recvfrom, fd, b, n, flags, a, len);
 	struct iovec v = { b, n };
 	struct msghdr m = { .msg_name = a, .msg_namelen = a != NULL && len != NULL ? *len : 0, .msg_iov = &v, .msg_iovlen = 1 };
-	ssize_t rc = receive(fd, &m, flags);
+	ssize_t rc = receive(fd, f, &m, flags);
 	if (a != NULL && len != NULL && rc >= 0)
 		*len = m.msg_namelen;
 	return rc;
+}
+
+EXPORT ssize_t recvfrom(int fd, void *restrict b, size_t n, int flags, struct sockaddr *restrict a, socklen_t *restrict len)
+{
+	struct found f = find(fd);
+	return f.is == FOREIGN ? waiting_call(SYS_recvfrom, fd, b, n, flags, a, len) : receive_from(fd, f, b, n, flags, a, len);
 }
 
 EXPORT ssize_t recv(int fd, void *b, size_t n, int flags) { return recvfrom(fd, b, n, flags, NULL, NULL); }
 
 EXPORT ssize_t read(int fd, void *b, size_t n)
 {
-	if (look_at(fd, NULL) == FOREIGN)
+	struct found f = find(fd);
+	if (f.is == FOREIGN)
 		return waiting_call(SYS_read, fd, b, n);
-	return n > 0 ? recvfrom(fd, b, n, 0, NULL, NULL) : 0;
+	return n > 0 ? receive_from(fd, f, b, n, 0, NULL, NULL) : 0;
 }
 
 EXPORT ssize_t readv(int fd, const struct iovec *v, int n)
 {
-	if (look_at(fd, NULL) == FOREIGN || n < 0)
+	struct found f = find(fd);
+	if (f.is == FOREIGN || n < 0)
 		return waiting_call(SYS_readv, fd, v, n);
 	struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = n };
-	return header_readable(&m) ? receive(fd, &m, 0) : waiting_call(SYS_readv, fd, v, n);
+	return header_readable(&m) ? receive(fd, f, &m, 0) : waiting_call(SYS_readv, fd, v, n);
 }
 
 // The names that calls have with _FORTIFY_SOURCE.

@@ -163,6 +163,29 @@ const void *gather(const struct msghdr *m, size_t len, void **room);
 // bad_address reports, with errno, that an address is none of TIPC.
 int bad_address(const struct sockaddr *a, socklen_t len);
 
+// A lane_wait is a call that looks before it sleeps, see lane.c. lane_on is 0 in a process whose calls sleep at once.
+struct lane_wait {
+	int looks;
+	int64_t begun, last, most;
+};
+
+extern int lane_on;
+// lane_again reports whether to look again at once, after a look; found: no more is wanted.
+int lane_again(struct lane_wait *w, int found);
+
+// look_first makes a call that does not wait, and again while it returns 0 and looking pays, if others may be waited for. It
+// returns what the last one returned.
+#define look_first(waits, ...)                                        \
+	__extension__({                                               \
+		struct lane_wait look_wait = { 0 };                   \
+		long look_found = 0;                                  \
+		if (lane_on && plain_calls() && (waits))              \
+			do                                            \
+				look_found = syscall(__VA_ARGS__);    \
+			while (lane_again(&look_wait, look_found != 0)); \
+		look_found;                                           \
+	})
+
 // send_limit is SO_SNDTIMEO in nanoseconds, 0: none.
 uint64_t send_limit(int fd);
 // raise_barrier writes bytes that the daemon does not read yet, so that the descriptor is not writable.

@@ -53,6 +53,14 @@ static void as_ended(struct pollfd *p)
 		p->revents &= ~NOT_ENDED;
 }
 
+// worth reports whether a wait with a limit, or NULL, is long enough for looks before it: they delay its end by no more than
+// the kernel's timers may.
+static int worth(const struct timespec *limit)
+{
+	enum { SHORTEST_WAIT = 1000000 };
+	return limit == NULL || limit->tv_sec > 0 || limit->tv_nsec >= SHORTEST_WAIT;
+}
+
 EXPORT int ppoll(struct pollfd *p, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
 {
 	struct timespec rest, *limit = NULL;
@@ -73,7 +81,9 @@ EXPORT int ppoll(struct pollfd *p, nfds_t n, const struct timespec *timeout, con
 	}
 	if (p != NULL && asks_for_bands(p, n) && (asked = malloc(n * sizeof *asked)) != NULL)
 		changed = without_bands(p, n, asked);
-	int r = waiting_call(SYS_ppoll, p, n, limit, mask, SIGNALS);
+	int r = look_first(n > 0 && worth(limit), SYS_ppoll, p, n, &(struct timespec){ 0 }, mask, SIGNALS);
+	if (r == 0)
+		r = waiting_call(SYS_ppoll, p, n, limit, mask, SIGNALS);
 	if (changed)
 		for (nfds_t i = 0; i < n; i++)
 			p[i].events = asked[i];
@@ -116,6 +126,32 @@ static int ended_writable(int n, unsigned long *set, int keep)
 	return k;
 }
 
+// look_at_sets makes the looks of select_plain, at copies: what finds nothing leaves a set empty. 0: nothing is ready, or it made
+// none.
+static int look_at_sets(int n, fd_set *const all[], const void *mask)
+{
+	enum { SETS = 3 };
+	unsigned long copies[SETS][FD_SETSIZE / WORD], *to[SETS] = { NULL };
+	size_t len = ((size_t)n + WORD - 1) / WORD * sizeof **copies;
+	struct lane_wait w = { 0 };
+	int k;
+	if (!lane_on || !plain_calls() || n <= 0 || n > FD_SETSIZE)
+		return 0;
+	for (int i = 0; i < SETS; i++)
+		if (all[i] != NULL && !readable(all[i], len))
+			return 0;
+	do {
+		for (int i = 0; i < SETS; i++)
+			if (all[i] != NULL)
+				to[i] = memcpy(copies[i], all[i], len);
+		k = syscall(SYS_pselect6, n, to[0], to[1], to[2], &(struct timespec){ 0 }, mask);
+	} while (lane_again(&w, k != 0));
+	for (int i = 0; k > 0 && i < SETS; i++)
+		if (all[i] != NULL)
+			memcpy(all[i], copies[i], len);
+	return k;
+}
+
 // select_plain is pselect, which changes the timeout to what is left of it.
 static int select_plain(int n, fd_set *r, fd_set *w, fd_set *x, struct timespec *timeout, const sigset_t *mask)
 {
@@ -127,7 +163,9 @@ static int select_plain(int n, fd_set *r, fd_set *w, fd_set *x, struct timespec 
 	if (embedded_select(n, r, w, x, timeout, mask, &rc))
 		return rc;
 	unsigned long *shut = shut_selected(n, r);
-	int k = waiting_call(SYS_pselect6, n, r, w, x, shut != NULL ? &(struct timespec){ 0 } : timeout, &set);
+	int k = shut == NULL && worth(timeout) ? look_at_sets(n, (fd_set *const[]){ r, w, x }, &set) : 0;
+	if (k == 0)
+		k = waiting_call(SYS_pselect6, n, r, w, x, shut != NULL ? &(struct timespec){ 0 } : timeout, &set);
 	int more = shut != NULL && k >= 0 ? shut_readable(n, r, shut) : 0;
 	free(shut);
 	if (more > 0)
@@ -245,7 +283,9 @@ int plain_epoll(int ep, struct epoll_event *e, int most, int timeout, const sigs
 {
 	int count;
 	struct registration *shut = shut_in(ep, &count);
-	int n = waiting_call(SYS_epoll_pwait, ep, e, most, shut != NULL ? 0 : timeout, mask, SIGNALS);
+	int n = look_first(shut == NULL && timeout != 0, SYS_epoll_pwait, ep, e, most, 0, mask, SIGNALS);
+	if (n == 0)
+		n = waiting_call(SYS_epoll_pwait, ep, e, most, shut != NULL ? 0 : timeout, mask, SIGNALS);
 	return with_shut(shut, count, e, of_epoll(ep, e, n), most);
 }
 
@@ -262,12 +302,13 @@ EXPORT int epoll_wait(int ep, struct epoll_event *e, int most, int timeout) { re
 
 EXPORT int epoll_pwait2(int ep, struct epoll_event *e, int most, const struct timespec *timeout, const sigset_t *mask)
 {
-	static const struct timespec none;
 	int count, rc;
 	if (embedded_epoll(ep, e, most, timeout, mask, &rc))
 		return rc;
 	struct registration *shut = shut_in(ep, &count);
-	int n = waiting_call(SYS_epoll_pwait2, ep, e, most, shut != NULL ? &none : timeout, mask, SIGNALS);
+	int n = look_first(shut == NULL && worth(timeout), SYS_epoll_pwait2, ep, e, most, &(struct timespec){ 0 }, mask, SIGNALS);
+	if (n == 0)
+		n = waiting_call(SYS_epoll_pwait2, ep, e, most, shut != NULL ? &(struct timespec){ 0 } : timeout, mask, SIGNALS);
 	return with_shut(shut, count, e, of_epoll(ep, e, n), most);
 }
 

@@ -32,8 +32,9 @@ int tcp_shutdown(int fd, int how);
 int tcp_sockname(int fd, struct sockaddr *a, socklen_t *len);
 int tcp_peername(int fd, struct sockaddr *a, socklen_t *len);
 int tcp_close(int fd);
-ssize_t tcp_send(int fd, const struct msghdr *m, int flags);
-ssize_t tcp_receive(int fd, struct msghdr *m, int flags);
+// tcp_send and tcp_receive are told whether the socket is connected or idle.
+ssize_t tcp_send(int fd, enum look is, const struct msghdr *m, int flags);
+ssize_t tcp_receive(int fd, enum look is, struct msghdr *m, int flags);
 int tcp_setsockopt(int fd, const struct name *own, int level, int name, const void *value, socklen_t len);
 int tcp_getsockopt(int fd, const struct name *own, int level, int name, void *value, socklen_t *len);
 

@@ -38,14 +38,14 @@ ssize_t tcp_broken(int flags)
 	return -1;
 }
 
-ssize_t tcp_send(int fd, const struct msghdr *m, int flags)
+ssize_t tcp_send(int fd, enum look is, const struct msghdr *m, int flags)
 {
 	int error;
 	if (flags & MSG_OOB) {
 		errno = EOPNOTSUPP;
 		return -1;
 	}
-	if (look_at(fd, NULL) == TCP_IDLE) {
+	if (is == TCP_IDLE) {
 		int state = idle_state(fd, &error);
 		if (error != 0) {
 			errno = error;
@@ -65,14 +65,14 @@ ssize_t tcp_send(int fd, const struct msghdr *m, int flags)
 	return -1;
 }
 
-ssize_t tcp_receive(int fd, struct msghdr *m, int flags)
+ssize_t tcp_receive(int fd, enum look is, struct msghdr *m, int flags)
 {
 	int error;
 	if (flags & (MSG_OOB | MSG_ERRQUEUE)) {
 		errno = flags & MSG_OOB ? EINVAL : EAGAIN;
 		return -1;
 	}
-	if (look_at(fd, NULL) == TCP_IDLE) {
+	if (is == TCP_IDLE) {
 		int state = idle_state(fd, &error);
 		if (state != STATE_CONNECTING && state != STATE_CONNECTED) {
 			errno = error != 0 ? error : ENOTCONN;

@@ -30,6 +30,7 @@ func runUnmodified(_ context.Context, args []string, _ cmdline.Stdio) error {
 	// What follows the program's name is the program's own: cmdline.Parse would refuse its flags.
 	tcp := f.String("tcp PREFIX", "", "TCP sockets of addresses of this network, as 10.99.0.0/16, are the daemon's as well; it has to have the same in its settings")
 	node := f.String("node NODE", "", "with --tcp: the program has a node of its own for connections to other such programs: embedded:IFACE, a station on an interface, or embedded:udp:IP")
+	lane := f.Bool("lane", false, "calls that wait look for what comes before they sleep: shorter round trips where cores are free")
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return cmdline.HelpError{Flags: f}
@@ -63,6 +64,12 @@ func runUnmodified(_ context.Context, args []string, _ cmdline.Stdio) error {
 		if err := ownNode(*node, *tcp); err != nil {
 			return err
 		}
+	}
+	if *lane {
+		if way == howSeccomp {
+			return fmt.Errorf("%s: --lane needs the preload library, which it has no use for", program)
+		}
+		os.Setenv("UTIPC_LANE", "1")
 	}
 	if way == howSeccomp {
 		status, err := supervise.Run(os.Getenv("UTIPC_SOCKET"), program, []string{"run", "--"}, f.Args())

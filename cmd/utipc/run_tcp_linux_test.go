@@ -77,3 +77,23 @@ func TestRunNode(t *testing.T) {
 		}
 	}
 }
+
+// utipc run --lane says so to the library, without TCP as well.
+//
+// Mutation it catches: the flag sets nothing.
+//
+// Proves: tcp.lane
+func TestRunLane(t *testing.T) {
+	dir := t.TempDir()
+	library := filepath.Join(dir, "libutipc-preload.so")
+	if err := os.WriteFile(library, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{"lane 1\n": {"--lane"}, "lane\n": nil} {
+		args = append(append([]string{"run", "--how", "preload", "--library", library}, args...), "--", "sh", "-c", "echo lane $UTIPC_LANE")
+		out, err := exec.CommandContext(t.Context(), "/proc/self/exe", args...).Output()
+		if err != nil || string(out) != want {
+			t.Errorf("%q, %v, want %q", out, err, want)
+		}
+	}
+}

@@ -135,15 +135,21 @@ func newBedOn(t testing.TB, device stack.Bearer, k byte, cfg daemon.Config) *Bed
 	served := make(chan error, 1)
 	go func() { served <- b.srv.Serve(l) }()
 	t.Cleanup(func() {
-		if err := b.srv.Shutdown(within(t), "the test is over"); err != nil {
-			t.Error(err)
-		}
+		b.Shutdown(t)
 		<-served
 		if c := b.srv.Counters(); c.Connections != 0 || c.Clients != 0 || c.Names != 0 || c.QueuedBytes != 0 {
 			t.Errorf("left behind: %+v", c)
 		}
 	})
 	return b
+}
+
+// Shutdown ends the daemon; again it does nothing.
+func (b *Bed) Shutdown(t testing.TB) {
+	t.Helper()
+	if err := b.srv.Shutdown(within(t), "the test is over"); err != nil {
+		t.Error(err)
+	}
 }
 
 // Counters are the daemon's.

@@ -32,6 +32,7 @@ type host struct {
 	*preload.Bed
 	ns      *netns.NS
 	address string
+	lane    bool   // its programs look before they sleep
 	kernel  string // its address of the kernel's TCP on the veth pair, once withKernel has been called
 	end     string // of the pair
 }
@@ -97,6 +98,9 @@ func (h *host) command(ctx context.Context, t testing.TB, name string, args ...s
 	in := h.ns.Command(with.Args[0], with.Args[1:]...)
 	cmd := exec.CommandContext(ctx, in.Path, in.Args[1:]...)
 	cmd.Env, cmd.ExtraFiles, cmd.SysProcAttr = with.Env, in.ExtraFiles, in.SysProcAttr
+	if h.lane {
+		cmd.Env = append(cmd.Env, "UTIPC_LANE=1")
+	}
 	return cmd
 }
 
@@ -123,31 +127,36 @@ func sides(t *testing.T, test func(t *testing.T, server, client *host)) {
 // Proves: tcp.programs
 func TestConversations(t *testing.T) {
 	sides(t, func(t *testing.T, server, client *host) {
-		program := preload.Here.Compile(t, "conversations.c")
-		ctx, cancel := context.WithTimeout(t.Context(), timeout)
-		defer cancel()
-		serve := server.command(ctx, t, program, "serve", server.address)
-		out := must.Get(serve.StdoutPipe())
-		if err := serve.Start(); err != nil {
-			t.Fatal(err)
-		}
-		r := bufio.NewReader(out)
-		port, err := r.ReadString('\n')
-		if err != nil || !isPort(port) {
-			cancel()
-			rest, _ := io.ReadAll(r)
-			t.Fatalf("the server says %q, %v\n%s", port, err, rest)
-		}
-		said, err := client.command(ctx, t, program, "use", server.address, strings.TrimSpace(port)).CombinedOutput()
-		if err != nil || string(said) != "all is well\n" {
-			t.Errorf("the client: %v\n%s", err, said)
-			cancel()
-		}
-		rest, _ := io.ReadAll(r)
-		if err := serve.Wait(); err != nil || string(rest) != "all is well\n" {
-			t.Errorf("the server: %v\n%s", err, rest)
-		}
+		converse(t, server, client, preload.Here.Compile(t, "conversations.c"))
 	})
+}
+
+// converse runs a program with "serve" on one host, which says its port, and with "use" on another. Each is to find that all is well.
+func converse(t *testing.T, server, client *host, program string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	serve := server.command(ctx, t, program, "serve", server.address)
+	out := must.Get(serve.StdoutPipe())
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(out)
+	port, err := r.ReadString('\n')
+	if err != nil || !isPort(port) {
+		cancel()
+		rest, _ := io.ReadAll(r)
+		t.Fatalf("the server says %q, %v\n%s", port, err, rest)
+	}
+	said, err := client.command(ctx, t, program, "use", server.address, strings.TrimSpace(port)).CombinedOutput()
+	if err != nil || string(said) != "all is well\n" {
+		t.Errorf("the client: %v\n%s", err, said)
+		cancel()
+	}
+	rest, _ := io.ReadAll(r)
+	if err := serve.Wait(); err != nil || string(rest) != "all is well\n" {
+		t.Errorf("the server: %v\n%s", err, rest)
+	}
 }
 
 func isPort(line string) bool {
