@@ -5,7 +5,7 @@ package frame
 // A Payload is a view of a message that carries a program's data.
 //
 //	| ver | imp   | hsize |N|D|S|Y|  message size                   | word 0
-//	| typ | error |reroute|sc |     |  broadcast acknowledge        | word 1
+//	| typ | error |reroute|sc |kd | |  broadcast acknowledge        | word 1
 //	|  link acknowledge           |  link sequence                  | word 2
 //	|  previous node                                                | word 3
 //	|  originating port                                             | word 4
@@ -21,7 +21,8 @@ package frame
 //	+- 44 bytes: to a range, or in a group -------------------------+
 //
 // D: may be dropped by the receiver. S: may be dropped by the sender, or another
-// meaning by type. Y: SYN. sc: lookup scope. Source: docs/spec/01-wire.md §2, §4.1.
+// meaning by type. Y: SYN. sc: lookup scope. kd: of a connection request, among nodes of
+// utipc, see ConnKind; else reserved. Source: docs/spec/01-wire.md §2, §4.1.
 type Payload struct{ Message }
 
 // PayloadFields is what a payload message says, for writing.
@@ -36,6 +37,7 @@ type PayloadFields struct {
 	Error         ErrorCode
 	Reroute       uint8 // 0 to 15
 	Scope         Scope
+	Kind          ConnKind // of a connection request
 	OrigPort      uint32
 	DestPort      uint32
 	OrigNode      NodeAddr // not in a 24-byte header
@@ -96,6 +98,14 @@ func (p Payload) Reroute() uint8 { return uint8(p.bits(1, 21, 4)) }
 // Scope says how far a lookup on the way may reach.
 func (p Payload) Scope() Scope { return Scope(p.bits(1, 19, 2)) }
 
+// Kind is what connection a request asks for; AnyKind of other messages.
+func (p Payload) Kind() ConnKind {
+	if t := p.Type(); !p.Syn() || t != NamedMsg && t != DirectMsg {
+		return AnyKind
+	}
+	return ConnKind(p.bits(1, 17, 2))
+}
+
 // OrigPort is the sender's port.
 func (p Payload) OrigPort() uint32 { return p.Word(4) }
 
@@ -132,7 +142,7 @@ func (p Payload) Fields() PayloadFields {
 		Importance: Importance(p.User()), Type: p.Type(),
 		Long:          p.Type() == ConnMsg && p.hlen == BasicLen,
 		DestDroppable: p.DestDroppable(), SrcDroppable: p.SrcDroppable(), Syn: p.Syn(),
-		Error: p.Error(), Reroute: p.Reroute(), Scope: p.Scope(),
+		Error: p.Error(), Reroute: p.Reroute(), Scope: p.Scope(), Kind: p.Kind(),
 		OrigPort: p.OrigPort(), DestPort: p.DestPort(), OrigNode: p.Orig(),
 	}
 	f.DestNode, _ = p.DestNode()
@@ -153,7 +163,7 @@ func (f *PayloadFields) Len() int { return payloadLen(f.Type, f.Long) }
 func (f *PayloadFields) Put(b []byte, n int) {
 	hlen := f.Len()
 	w0 := bit(f.DestDroppable, 19) | bit(f.SrcDroppable, 18) | bit(f.Syn, 17)
-	w1 := uint32(f.Type)<<29 | uint32(f.Error&0xf)<<25 | uint32(f.Reroute&0xf)<<21 | uint32(f.Scope&3)<<19
+	w1 := uint32(f.Type)<<29 | uint32(f.Error&0xf)<<25 | uint32(f.Reroute&0xf)<<21 | uint32(f.Scope&3)<<19 | uint32(f.Kind&3)<<17
 	f.put(b, User(f.Importance&3), hlen, hlen+n, w0, w1)
 	putWord(b, 4, f.OrigPort)
 	putWord(b, 5, f.DestPort)

@@ -47,7 +47,9 @@ func (n *Node) DialContext(ctx context.Context, network, address string) (net.Co
 
 // Dial connects to a socket that listens under addr, a Service, of which those bound to
 // it take turns, or at addr, a SocketAddr. network is "tipc" or "tipcpacket", and has to
-// be what the listener is: the wire does not tell. It waits for room on the way there as
+// be what the listener is: a listener of the other one refuses the connection with
+// ErrWrongNetwork, if its node and this one are of this implementation; with a kernel's, or an
+// older one's, the two ends differ and nobody knows. It waits for room on the way there as
 // a write does, and then for an answer; a listener whose backlog is full is asked again, and
 // a socket that does not listen never answers. All of that together takes DialTimeout at
 // most, counted from the call, but for the time in which nobody has bound the name, for

@@ -31,6 +31,9 @@ var (
 	// ErrNameTaken means that a name is not the socket's alone, see SocketConfig.Exclusive. It is
 	// syscall.EADDRINUSE.
 	ErrNameTaken = engine.ErrNameTaken
+	// ErrWrongNetwork means a listener of "tipc" that was dialed as "tipcpacket", or the reverse,
+	// between nodes of this implementation; with others nobody knows. It is syscall.ECONNREFUSED.
+	ErrWrongNetwork = engine.ErrWrongNetwork
 	// ErrTooManySockets means the node has as many sockets as it may have.
 	ErrTooManySockets = engine.ErrSockets
 	// ErrConfig means a Config that cannot work.
@@ -48,6 +51,10 @@ type MemoryError = engine.MemoryError
 // A NameTakenError is why a socket with SocketConfig.Exclusive has not, or has no longer, a name: it
 // says which, and which socket is bound to it. It unwraps to ErrNameTaken.
 type NameTakenError = engine.NameTakenError
+
+// A WrongNetworkError is why a listener that is of another network than it was dialed with refused
+// the connection: it says of which. It unwraps to ErrWrongNetwork.
+type WrongNetworkError = engine.WrongNetworkError
 
 // A LengthError means a message that is longer than may be sent, and how long it may be. It
 // unwraps to ErrTooLong.

@@ -142,7 +142,7 @@ func (x *socket) try(t *attempt, cfg stack.SocketConfig, l *stack.Listener, addr
 	s := x.all
 	cfg.NameWait, cfg.DialTimeout = -1, noLimit
 	begun := false
-	ctx := hosting.DialFrom(hosting.Count(x.ctx, x.owner.Queued()), l, func() {
+	ctx := hosting.DialFrom(hosting.AnyKind(hosting.Count(x.ctx, x.owner.Queued())), l, func() {
 		begun = true
 		close(t.begun)
 	})

@@ -74,7 +74,7 @@ func (s *Sockets) open(by Caller, kind attach.Kind) (a Answer) {
 	if err != nil {
 		return failure(err)
 	}
-	l, err := stack.SocketConfig{}.Listen(hosting.Idle(hosting.Count(s.ctx, owner.Queued())), s.node, kind.Network(), nil)
+	l, err := stack.SocketConfig{}.Listen(hosting.AnyKind(hosting.Idle(hosting.Count(s.ctx, owner.Queued()))), s.node, kind.Network(), nil)
 	if err != nil {
 		owner.Leave()
 		return failure(err)

@@ -137,6 +137,7 @@ func (l *line) payload(p frame.Payload) {
 	l.addIf(p.Error() != frame.OK, "error=%v", p.Error())
 	l.addIf(p.Reroute() != 0, "reroute=%d", p.Reroute())
 	l.addIf(p.Syn(), "syn")
+	l.addIf(p.Kind() != frame.AnyKind, "kind=%v", p.Kind())
 	l.addIf(p.Type() == frame.ConnMsg && p.SrcDroppable(), "ack-required")
 	l.addIf(p.DestDroppable(), "droppable")
 	l.add("bytes=%d", len(p.Data()))

@@ -35,6 +35,8 @@ func showMedia(v uint32) string {
 	return fmt.Sprint(v)
 }
 
+func showConnKind(v uint32) string { return frame.ConnKind(v).String() }
+
 func showImportance(v uint32) string { return frame.Importance(v).String() }
 
 func showLinkType(v uint32) string {
@@ -106,7 +108,11 @@ func layout(m frame.Message) []slot {
 	}
 	switch {
 	case u.IsPayload():
-		l = append(l, slot{1, 28, 25, "error_code", showError}, slot{1, 24, 21, "reroute", nil}, slot{1, 20, 19, "scope", showScope}, low(1, "bcast_ack"))
+		l = append(l, slot{1, 28, 25, "error_code", showError}, slot{1, 24, 21, "reroute", nil}, slot{1, 20, 19, "scope", showScope})
+		if p := (frame.Payload{Message: m}); p.Syn() && (p.Type() == frame.NamedMsg || p.Type() == frame.DirectMsg) {
+			l = append(l, slot{1, 18, 17, "conn_kind", showConnKind})
+		}
+		l = append(l, low(1, "bcast_ack"))
 	case u == frame.UserConn:
 		l = append(l, slot{1, 28, 25, "error_code", showError}, low(1, "bcast_ack"))
 	case u == frame.UserLink && k.IsState():

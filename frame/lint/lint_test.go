@@ -165,6 +165,7 @@ func breakers(t testing.TB) []struct {
 		{"error-data", "w0 16:0", fin, data(make([]byte, 1025)), "conn-end"},
 		{"error-droppable", "w0 19", fin, set(0, 19, 19, 1), ""},
 		{"syn", "w0 17", fin, set(0, 17, 17, 1), ""},
+		{"conn-kind", "w1 18:17", named, edits(set(0, 17, 17, 1), set(1, 18, 17, 3)), ""},
 		{"syn-dummy", "w1 28:25", mcast, edits(set(0, 17, 17, 1), set(1, 28, 25, 2)), ""},
 		{"rcast", "w0 18", mcast, set(0, 18, 18, 1), ""},
 		{"rcast", "w0 18", rcast, set(0, 18, 18, 0), ""},

@@ -46,6 +46,7 @@ func (l *linter) payload(m frame.Message, c context) {
 		l.addIf(s != frame.NoScope, "scope", "w1 20:19", "%v, want none", s)
 	}
 	l.addIf(p.Syn() && t != frame.NamedMsg && t != frame.DirectMsg && t != frame.McastMsg, "syn", "w0 17", "%v asks for no connection", t)
+	l.addIf(p.Kind() > frame.MessageKind, "conn-kind", "w1 18:17", "%d, want 0 to 2", p.Kind())
 
 	if mcast && c != inFragment {
 		l.addIf(p.NonSeq() && p.SrcDroppable() && c == onWire, "rcast", "w0 18", "a broadcast marked as replicast")

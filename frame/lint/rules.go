@@ -27,6 +27,7 @@ var rules = []Rule{
 	{"error-data", "01-wire.md §3.4, §4.1", "at most 1024 bytes of data come back", ""},
 	{"error-droppable", "01-wire.md §4.1, §8.9", "a droppable message never comes back", ""},
 	{"syn", "01-wire.md §2.1", "SYN is set in named and direct messages, and as a marker in multicast", ""},
+	{"conn-kind", "01-wire.md §2.2", "w1 18:17 of a connection request is 0, or among nodes of utipc 1 or 2", ""},
 	{"syn-dummy", "04-broadcast.md §6.1", "the marker that goes the old way has no data and the error no port", ""},
 	{"rcast", "01-wire.md §2.1, 04-broadcast.md §6", "w0 18 of a multicast tells the way it goes", ""},
 	{"reroute", "01-wire.md §3.4, 07-sockets.md §6.3", "named messages are looked up again once at most, others never", ""},

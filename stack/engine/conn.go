@@ -58,7 +58,14 @@ const (
 	EndTimeout                 // no answer to the request
 	EndLost                    // contact with the peer's node lost
 	EndSilent                  // the peer left a probe without answer
+	EndStreams                 // refused by a listener of streams
+	EndMessages                // refused by a listener of messages
 )
+
+// NoAnswer reports whether there was no connection: the request was refused, or not answered.
+func (w ConnEnd) NoAnswer() bool {
+	return w == EndRefused || w == EndTimeout || w == EndStreams || w == EndMessages
+}
 
 // A ConnError is why a connection ended.
 type ConnError struct {
@@ -115,6 +122,7 @@ func connFull(err error) bool {
 type ConnConfig struct {
 	Importance   frame.Importance // of the request; the peer answers with its own for all the rest
 	Stream       bool             // Read joins messages, and may take a part of one
+	AnyKind      bool             // a listener of the other kind is not to refuse it, see kindTo
 	Timeout      time.Duration    // of the request; default DefaultConnTimeout, at least 4 ms
 	ReceiveLimit int              // bytes; default DefaultReceiveLimit, at least MinConnReceiveLimit
 	NoDelay      bool             // of a stream: short messages are not collected, see SetNoDelay

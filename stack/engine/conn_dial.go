@@ -88,7 +88,7 @@ func (e *Engine) dialing(now time.Duration, from *Listener, k ConnConfig, to fra
 
 func (c *Conn) dial(now time.Duration, f frame.PayloadFields, first []byte) (*Conn, error) {
 	e := c.port.e
-	f.Syn = true
+	f.Syn, f.Kind = true, e.kindTo(f.DestNode, kindOf(c.Stream, c.AnyKind))
 	c.peer = frame.SocketAddr{Port: f.DestPort, Node: f.DestNode}
 	c.request = &request{f: f}
 	e.alarms.set(&c.limit, now+c.Timeout)
@@ -112,19 +112,21 @@ func (c *Conn) dial(now time.Duration, f frame.PayloadFields, first []byte) (*Co
 	return c, nil
 }
 
-// sendRequest repeats a request that found a queue full, unchanged, until its time is
-// over. Where the link is full it waits in line for that: to look now and then would mean
+// sendRequest repeats a request that found a queue full, unchanged but for what may be said to
+// the node, until its time is over. Where the link is full it waits in line for that: to look now and then would mean
 // to find it full for ever, as others find it when there is room.
 // Source: docs/spec/07-sockets.md §4.2.
 func (c *Conn) sendRequest(now time.Duration) {
-	e, f := c.port.e, c.request.f
+	e, r := c.port.e, c.request
+	r.f.Kind = e.kindTo(r.f.DestNode, kindOf(c.Stream, c.AnyKind)) // the node may be another by now
+	f := r.f
 	if f.DestNode == e.addr {
-		e.loop(now, &f, c.request.data)
+		e.loop(now, &f, r.data)
 		return
 	}
 	was := e.queues.as
 	e.SendAs(&c.ticket)
-	err := c.port.repeat(now, &f, c.request.data)
+	err := c.port.repeat(now, &f, r.data)
 	e.SendAs(was)
 	if err != nil {
 		c.retryLater(now) // or when the line calls
@@ -167,6 +169,6 @@ func (c *Conn) handleAnswer(now time.Duration, n *node, f *frame.PayloadFields, 
 		c.retryLater(now)
 	default:
 		e.arrived(n)
-		c.finish(now, EndRefused, f.Error)
+		c.finish(now, r.refusedBy(f), f.Error)
 	}
 }

@@ -240,7 +240,7 @@ func TestConnRetries(t *testing.T) {
 		}
 		asked := 0
 		for _, s := range b.lines {
-			if strings.Contains(s, " syn bytes=100") && !strings.Contains(s, "error") {
+			if strings.Contains(s, " syn kind=messages bytes=100") && !strings.Contains(s, "error") {
 				asked++
 			}
 		}

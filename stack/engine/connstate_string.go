@@ -35,11 +35,13 @@ func _() {
 	_ = x[EndTimeout-3]
 	_ = x[EndLost-4]
 	_ = x[EndSilent-5]
+	_ = x[EndStreams-6]
+	_ = x[EndMessages-7]
 }
 
-const _ConnEnd_name = "refusedclosed by the peerreset by the peerno answer to the requestcontact with the peer's node lostthe peer left a probe without answer"
+const _ConnEnd_name = "refusedclosed by the peerreset by the peerno answer to the requestcontact with the peer's node lostthe peer left a probe without answerrefused by a listener of streamsrefused by a listener of messages"
 
-var _ConnEnd_index = [...]uint8{0, 7, 25, 42, 66, 99, 135}
+var _ConnEnd_index = [...]uint8{0, 7, 25, 42, 66, 99, 135, 167, 200}
 
 func (i ConnEnd) String() string {
 	idx := int(i) - 0

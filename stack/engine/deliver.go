@@ -255,6 +255,7 @@ func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload, in *netd
 	f.Common = frame.Common{Prev: e.addr} // what its link said of it is over
 	f.Reroute++
 	f.DestPort, f.DestNode = to.Port, to.Node
+	f.Kind = e.kindTo(to.Node, f.Kind)
 	if to.Node != e.addr {
 		if e.post(now, to.Node, &f, p.Data(), netdev.Data) != nil {
 			e.reject(now, n, p, frame.NoName)
@@ -292,6 +293,7 @@ func (e *Engine) giveBack(now time.Duration, n *node, f *frame.PayloadFields, da
 	}
 	f.Long = true
 	f.Error = why
+	f.Kind = e.kindTo(n.addr, f.Kind)
 	f.NonSeq = false
 	f.OrigPort, f.DestPort = f.DestPort, f.OrigPort
 	f.DestNode = n.addr

@@ -36,10 +36,13 @@ const (
 
 	// Exclusive: a binding may be the only one of its names, see exclusiveKey.
 	Exclusive Feature = 5
+
+	// Kinds: a connection request says whether a stream or messages are asked for, see kindTo.
+	Kinds Feature = 6
 )
 
 // Version is what this implementation announces: the newest Feature.
-const Version = uint8(Exclusive)
+const Version = uint8(Kinds)
 
 // has reports whether a node is of this implementation and has a feature, as it last said.
 func (n *node) has(f Feature) bool { return n.version >= uint8(f) }

@@ -24,6 +24,7 @@ const (
 // A ListenConfig describes a listening socket. Zero fields mean the defaults.
 type ListenConfig struct {
 	Stream       bool     // of the connections, as in ConnConfig
+	AnyKind      bool     // requests for the other kind are taken too, see isOther
 	Backlog      int      // requests that may wait; default DefaultBacklog
 	ReceiveLimit int      // of the connections, as in ConnConfig
 	NoDelay      bool     // of the connections, as in ConnConfig
@@ -125,6 +126,9 @@ func (l *Listener) handle(now time.Duration, n *node, f *frame.PayloadFields, da
 	e := l.port.e
 	switch {
 	case l.Idle || !e.isRequest(f):
+		e.giveBack(now, n, f, data, frame.NoPort)
+	case l.isOther(f):
+		f.Kind = otherKind(f.Kind)
 		e.giveBack(now, n, f, data, frame.NoPort)
 	case !l.makeRoom(now, f, len(data)) || !l.affords(now, len(data)):
 		l.port.stats.noRoom(!f.DestDroppable)

@@ -15,6 +15,7 @@ import (
 // A ConnError is why there is no connection, or no more. It unwraps to
 //
 //	syscall.ECONNREFUSED    nobody listens there, or the listener has closed
+//	ErrWrongNetwork         the listener is of the other network, as *WrongNetworkError says; it is ECONNREFUSED too
 //	os.ErrDeadlineExceeded  the request was not answered in time; or what Dial's context said
 //	syscall.EPIPE           of a Write: the peer has closed
 //	syscall.ECONNRESET      the peer broke off, was killed, or did not keep to the window

@@ -37,6 +37,8 @@ type wireError struct {
 	Kind   string          `json:"kind"`
 	Text   string          `json:"text,omitempty"`
 	Fields json.RawMessage `json:"fields,omitempty"`
+	// Network is that of an *engine.WrongNetworkError; the rest is an errno, for programs that are older.
+	Network string `json:"network,omitempty"`
 	Err    *wireError      `json:"err,omitempty"`
 	Errs   []*wireError    `json:"errs,omitempty"`
 }
@@ -189,6 +191,10 @@ func wireOf(err error, depth int) *wireError {
 		return with("op", opFields{e.Op, e.Net, wireAddr{e.Source}, wireAddr{e.Addr}}, e.Err)
 	case *BlockedError:
 		return with("blocked", fieldsOfBlocked(e), e.Cause)
+	case *engine.WrongNetworkError:
+		w := with("errno", int(syscall.ECONNREFUSED), nil)
+		w.Network = e.Listener
+		return w
 	case *ConnError:
 		return with("conn", connFields{e.Peer, e.Reason, e.Code}, e.Err)
 	case *MembersError:

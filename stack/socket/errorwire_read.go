@@ -87,8 +87,11 @@ func (w *wireError) error(depth int) (told, err error) {
 	if e, ok := sentinels[w.Kind]; ok && len(w.Fields) == 0 {
 		return e, nil
 	}
-	if depth < 0 || len(w.Errs) > maxErrorDepth {
+	switch {
+	case depth < 0 || len(w.Errs) > maxErrorDepth:
 		return nil, errErrorRecord
+	case w.Network != "":
+		return &engine.WrongNetworkError{Listener: cut(w.Network)}, nil
 	}
 	var inner error
 	if w.Err != nil {

@@ -3,6 +3,7 @@
 package socket
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ func someErrors() []error {
 	for _, e := range causes {
 		all = append(all, e, &UnreachableError{frame.Service{Type: 400, Instance: 1}, time.Second, e}, &UnreachableError{Err: e})
 	}
+	all = append(all, &engine.WrongNetworkError{Listener: "tipc"}, &ConnError{Peer: socket, Reason: "refused", Code: frame.NoPort, Err: &engine.WrongNetworkError{Listener: "tipcpacket"}})
 	return append(all, &UnreachableError{Addr: socket, Err: engine.ErrUnreachable}, &engine.LengthError{Size: 70000, Most: 66000})
 }
 
@@ -93,6 +95,18 @@ func TestErrorsKeepTheirMeaning(t *testing.T) {
 		if e != engine.ErrClosed && (errors.As(e, &before) != errors.As(got, &after) || before != nil && before.Timeout() != after.Timeout()) {
 			t.Errorf("%v: another answer to Timeout", e)
 		}
+	}
+}
+
+// A program that is older than WrongNetworkError reads it as syscall.ECONNREFUSED.
+//
+// Mutation it catches: it is a kind of its own.
+func TestWrongNetworkForOlderPrograms(t *testing.T) {
+	errno, b := encodeError(&ConnError{Reason: "refused", Err: &engine.WrongNetworkError{Listener: "tipc"}})
+	b = bytes.Replace(b, []byte(`"network"`), []byte(`"not-known"`), 1)
+	got, err := decodeError(errno, b)
+	if err != nil || !errors.Is(got, syscall.ECONNREFUSED) || got.Error() != "refused: connection refused" {
+		t.Errorf("got %v, %v", got, err)
 	}
 }
 

@@ -202,7 +202,7 @@ func (s *side) told() {
 // answered is called when a dial was answered, or has ended without.
 func (s *side) answered() {
 	c, o := s.t.m.c, s.c.to
-	if end, ok := s.e.Err().(*engine.ConnError); ok && (end.Why == engine.EndRefused || end.Why == engine.EndTimeout) {
+	if end, ok := s.e.Err().(*engine.ConnError); ok && end.Why.NoAnswer() {
 		return
 	}
 	switch {

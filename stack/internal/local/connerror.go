@@ -40,6 +40,10 @@ func meaning(why engine.ConnEnd) error {
 		return io.EOF
 	case engine.EndRefused:
 		return syscall.ECONNREFUSED
+	case engine.EndStreams:
+		return &engine.WrongNetworkError{Listener: "tipc"}
+	case engine.EndMessages:
+		return &engine.WrongNetworkError{Listener: "tipcpacket"}
 	case engine.EndTimeout:
 		return os.ErrDeadlineExceeded
 	case engine.EndLost:

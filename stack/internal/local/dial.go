@@ -24,7 +24,7 @@ func (n *Node) Dial(ctx context.Context, c backend.SocketOptions, network string
 	s.writeBy = time.Now().Add(limit)
 	from := hosting.OriginOf(ctx)
 	s.cfg = &dialConfig{limit, from, engine.ConnConfig{
-		Importance: c.Importance, Stream: stream, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: hosting.AccountOf(ctx).Engine(), Owner: s,
+		Importance: c.Importance, Stream: stream, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, AnyKind: hosting.IsAnyKind(ctx), Account: hosting.AccountOf(ctx).Engine(), Owner: s,
 	}}
 	if err := n.enroll(s); err != nil {
 		return nil, err
@@ -111,10 +111,13 @@ func (c *Conn) answer(ctx context.Context, began time.Duration) error {
 	case over != nil && c.c.State() == engine.Connecting:
 		return &socket.ConnError{Peer: c.c.Peer(), Reason: fmt.Sprintf("no answer for %v", waited), Err: over}
 	}
-	if end, ok := c.c.Err().(*engine.ConnError); ok && (end.Why == engine.EndRefused || end.Why == engine.EndTimeout) {
+	if end, ok := c.c.Err().(*engine.ConnError); ok && end.Why.NoAnswer() {
 		err := connError(end, true).(*socket.ConnError)
-		if end.Why == engine.EndTimeout {
+		switch end.Why {
+		case engine.EndTimeout:
 			err.Reason = fmt.Sprintf("no answer for %v", waited)
+		case engine.EndStreams, engine.EndMessages: // Err says it
+			err.Reason = engine.EndRefused.String()
 		}
 		return err
 	} // who closes as soon as he has accepted has accepted

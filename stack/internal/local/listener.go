@@ -47,7 +47,7 @@ func (l *Listener) open(ctx context.Context, bind bool, r frame.Range) error {
 	if err := n.running(); err != nil {
 		return err
 	}
-	l.l = n.eng.Listen(engine.ListenConfig{Stream: l.stream, Backlog: c.Backlog, Ahead: c.AcceptAhead, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: hosting.AccountOf(ctx).Engine(), Idle: hosting.IsIdle(ctx), Owner: l})
+	l.l = n.eng.Listen(engine.ListenConfig{Stream: l.stream, AnyKind: hosting.IsAnyKind(ctx), Backlog: c.Backlog, Ahead: c.AcceptAhead, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: hosting.AccountOf(ctx).Engine(), Idle: hosting.IsIdle(ctx), Owner: l})
 	if l.l == nil {
 		return engine.ErrSockets
 	}
