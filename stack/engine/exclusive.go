@@ -16,11 +16,14 @@ import (
 // An exclusive binding has its range alone: no other binding in the cluster overlaps it, as far as
 // its node knows. Of two that overlap one gives way, which both nodes find out by the same rule:
 //
-//	exclusive, the other is not            gives way
+//	exclusive, the other is not         gives way
 //	both exclusive, on the higher node  gives way
 //
 //	free ──(BindExclusive)──► bound ──(Settle)──► held ──(another goes before it)──► withdrawn, Port.Lost
 //	                             └──(another goes before it)──► withdrawn, Settle says so
+//
+// Of three in a chain, A that overlaps B and B that overlaps C, C need not give way to B, which gives way to A: see
+// spare.
 //
 // Its key says that it is exclusive. To kernels, and to older versions, a key is a number that tells
 // bindings apart: they have plain bindings, know no exclusive ones, and never give way. Two nodes
@@ -63,6 +66,8 @@ func (e *NameTakenError) Unwrap() error { return ErrNameTaken }
 type exclusives struct {
 	held   map[naming.Binding]*Holding
 	giving []givingWay               // to be withdrawn
+	spared []naming.Binding          // see spare
+	look   alarm                     // at the spared ones
 	lost   map[*Port]*NameTakenError // sockets that have lost a name, until they bind or unbind
 	told   []*Port                   // that the owner is to be told of
 }
@@ -72,13 +77,18 @@ type Holding struct {
 	port    *Port
 	settled bool
 	gives   bool            // it is in giving
-	lost    *NameTakenError // before it was settled
+	spared  bool            // it is in spared
+	lost    *NameTakenError // why it was lost before it was settled
 }
 
 // Settle has the socket hold the name from now on: Port.Lost says if it loses that. It returns the
 // error with which it has lost it already, or nil.
 func (c *Holding) Settle() error {
-	if c.settled = true; c.lost != nil {
+	c.settled = true
+	if c.port.refused == c {
+		c.port.refused = nil
+	}
+	if c.lost != nil {
 		return c.lost
 	}
 	return nil
@@ -94,9 +104,8 @@ func (p *Port) SettleNames() error {
 			c.settled = true
 		}
 	}
-	err := p.early
-	if p.early = nil; err != nil {
-		return err
+	if c := p.refused; c != nil {
+		return c.Settle()
 	}
 	return nil
 }
@@ -164,27 +173,109 @@ func (p *Port) Lost() *NameTakenError {
 }
 
 // contest has the own exclusive bindings give way that a binding, which the table has now, goes
-// before. What it costs depends on the own bindings that it overlaps, and is nothing without an
-// exclusive one.
-func (e *Engine) contest(b naming.Binding) {
+// before. What it costs depends on the own bindings that it overlaps, which count as work, and is nothing
+// without an exclusive one.
+func (e *Engine) contest(now time.Duration, b naming.Binding) {
 	x := &e.exclusive
 	if len(x.held) == 0 {
 		return
 	}
-	exclusive := e.isExclusive(b)
+	exclusive, looked := e.isExclusive(b), 0
 	for own := range e.table.LiveOwn(b.Range) {
+		looked++
 		c := x.held[own]
-		if c == nil || c.gives || own == b || exclusive && before(own.Socket, b.Socket) {
-			continue
+		switch {
+		case c == nil || c.gives || own == b || exclusive && before(own.Socket, b.Socket):
+		case exclusive && c.settled && e.givesWay(b):
+			x.spare(e, now, c, own)
+		default:
+			x.give(c, own, b)
 		}
-		c.gives = true
-		x.giving = append(x.giving, givingWay{own, b})
 	}
+	e.did(WorkBindings, looked)
+}
+
+// give has an own binding give way to b at the end of the turn.
+func (x *exclusives) give(c *Holding, own, b naming.Binding) {
+	c.gives = true
+	x.giving = append(x.giving, givingWay{own, b})
 }
 
 // before reports whether the exclusive binding of one socket goes before that of another: of another
 // node, as a node has no two that overlap.
 func before(a, b frame.SocketAddr) bool { return a.Node < b.Node }
+
+// spareTime is how long a binding that this node expects to be withdrawn has for that.
+const spareTime = time.Second
+
+// mostRivals is how many bindings givesWay looks at; what it does not find among them is not so.
+const mostRivals = 64
+
+// spare has an own binding stay for spareTime, though one of another node goes before it: that gives way itself, to a
+// third. Else of a chain A, B, C that comes together when a network heals the third would end without a holder. One
+// that is not settled is not spared: whoever binds it may try again.
+func (x *exclusives) spare(e *Engine, now time.Duration, c *Holding, own naming.Binding) {
+	if c.spared {
+		return
+	}
+	c.spared = true
+	x.spared = append(x.spared, own)
+	if x.look.owner = (*spareLook)(e); !x.look.isSet() {
+		e.alarms.set(&x.look, now+spareTime)
+	}
+}
+
+// givesWay reports whether an exclusive binding of another node gives way, as far as this node knows: whether one goes
+// before it that does not give way itself.
+func (e *Engine) givesWay(b naming.Binding) bool {
+	left := mostRivals
+	gives := e.overtakenBy(b, &left)
+	e.did(WorkBindings, mostRivals-max(left, 0))
+	return gives && left >= 0
+}
+
+// overtakenBy is givesWay that looks at no more than left bindings; below 0 the answer means nothing. It goes from node
+// to lower nodes, so it ends.
+func (e *Engine) overtakenBy(b naming.Binding, left *int) bool {
+	for d := range e.table.Live(b.Range) {
+		if *left--; *left < 0 {
+			return false
+		}
+		exclusive := e.isExclusive(d)
+		switch {
+		case d == b, d.Scope != frame.ClusterScope, exclusive && !before(d.Socket, b.Socket):
+		case !exclusive || !e.overtakenBy(d, left):
+			return true
+		}
+	}
+	return false
+}
+
+// A spareLook is the engine, as what rings for bindings that were spared.
+type spareLook Engine
+
+// ring has those give way that another goes before still.
+func (s *spareLook) ring(now time.Duration, _ *alarm) {
+	e := (*Engine)(s)
+	x := &e.exclusive
+	spared := x.spared
+	x.spared = nil
+	for _, own := range spared {
+		c := x.held[own]
+		if c == nil || c.gives {
+			continue
+		}
+		c.spared = false
+		for b := range e.table.Live(own.Range) {
+			e.did(WorkBindings, 1)
+			if b != own && !(e.isExclusive(b) && before(own.Socket, b.Socket)) {
+				x.give(c, own, b)
+				break
+			}
+		}
+	}
+	e.giveWay(now)
+}
 
 // giveWay withdraws the exclusive bindings that have lost their names.
 func (e *Engine) giveWay(now time.Duration) {
@@ -200,10 +291,10 @@ func (e *Engine) giveWay(now time.Duration) {
 		}
 		p, err := c.port, &NameTakenError{Name: g.own.Range, By: g.to.Socket, Exclusive: e.isExclusive(g.to), Lost: true}
 		p.bindings = slices.DeleteFunc(p.bindings, func(b naming.Binding) bool { return b == g.own })
-		if c.lost = err; c.settled {
+		if c.settled {
 			x.lose(p, err)
 		} else {
-			p.early = err
+			c.lost, p.refused = err, c
 		}
 		e.withdraw(now, g.own)
 	}
@@ -222,6 +313,10 @@ func (x *exclusives) lose(p *Port, err *NameTakenError) {
 func (p *Port) settleLost(r frame.Range) bool {
 	was := p.Lost()
 	delete(p.e.exclusive.lost, p)
+	if c := p.refused; c != nil && c.lost.Name == r {
+		p.refused = nil
+		return true
+	}
 	return was != nil && was.Name == r
 }
 

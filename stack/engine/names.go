@@ -76,7 +76,7 @@ func (e *Engine) applyName(now time.Duration, n *node, it frame.NameItem, withdr
 		switch err {
 		case nil:
 			e.bound(b)
-			e.contest(b)
+			e.contest(now, b)
 		case naming.ErrNodeFull, naming.ErrTableFull:
 			return false
 		}

@@ -64,7 +64,7 @@ type Port struct {
 	stats        PortStats
 	served       served
 	request      *openRequest    // that waits for an answer; nil without PortConfig.Requests
-	early        *NameTakenError // why it has lost a name that was not settled; see SettleNames
+	refused      *Holding        // that it has lost last of those that were not settled; see SettleNames
 	unacked      *unacked        // nil while nothing was read with PortConfig.ManualAck
 
 	conn     *Conn     // whose port it is, or

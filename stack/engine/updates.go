@@ -42,7 +42,7 @@ func (e *Engine) publish(now time.Duration, b naming.Binding) {
 	e.did(WorkBindings, 1)
 	e.table.Insert(b)
 	e.bound(b)
-	e.contest(b)
+	e.contest(now, b)
 	if b.Scope == frame.ClusterScope {
 		it := frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}
 		e.tell(now, update{item: it, seq: e.pub.Publish(it)})
