@@ -147,6 +147,10 @@ func (p *port) passListener(l *stack.Listener) passed {
 		}
 		var data []byte
 		h.Errno, data = encode(err)
+		if h.Errno == syscall.EADDRINUSE {
+			_, renames := p.nameLost()
+			h.Arg0 = renames + 1
+		}
 		switch err := p.x.c.TryWrite(&h, data); err {
 		case nil:
 		case syscall.EAGAIN:

@@ -11,6 +11,29 @@ import (
 	"github.com/utipc/utipc/stack"
 )
 
+// rename changes the socket's names, which are counted: what the program is told of a name that was lost
+// has the number of changes before, so that it knows what came late.
+func (p *port) rename(change func(h *attach.Header) told, h *attach.Header) told {
+	p.naming.Lock()
+	t := change(h)
+	if t.err == nil {
+		p.renames++
+	}
+	p.naming.Unlock()
+	p.boundAgain()
+	return t
+}
+
+// nameLost is the name that the socket has lost, or nil, and how often its names were changed before.
+func (p *port) nameLost() (lost *stack.NameTakenError, renames uint32) {
+	p.naming.Lock()
+	defer p.naming.Unlock()
+	if s := p.is().pollable(); s != nil {
+		lost = hosting.Lost(s)
+	}
+	return lost, p.renames
+}
+
 // bind binds the socket to one more name.
 func (p *port) bind(h *attach.Header) (t told) {
 	addr, ok := h.Addr.Addr()
@@ -43,7 +66,6 @@ func (p *port) bind(h *attach.Header) (t told) {
 	if t.err != nil {
 		p.unname(1)
 	}
-	p.boundAgain()
 	t.Addr = e.socket()
 	return t
 }
@@ -59,28 +81,27 @@ func (s *Server) reserved(addr net.Addr) error {
 	return nil
 }
 
-func (p *port) unbind(h *attach.Header) (err error) {
+func (p *port) unbind(h *attach.Header) (t told) {
 	addr, ok := h.Addr.Addr()
 	if !ok || addr == nil {
-		return syscall.EINVAL
+		return told{err: syscall.EINVAL}
 	}
 	scope, err := scopeOf(h.Addr, p.scope)
 	if err != nil {
-		return err
+		return told{err: err}
 	}
 	switch e := p.is(); {
 	case e.packet != nil:
-		err = e.packet.UnbindScope(addr, scope)
+		t.err = e.packet.UnbindScope(addr, scope)
 	case e.listener != nil:
-		err = e.listener.UnbindScope(addr, scope)
+		t.err = e.listener.UnbindScope(addr, scope)
 	default:
-		err = stack.ErrNotBound
+		t.err = stack.ErrNotBound
 	}
-	if err == nil {
+	if t.err == nil {
 		p.unname(1)
 	}
-	p.boundAgain()
-	return err
+	return t
 }
 
 // boundAgain has what waits delivered of a socket that may have lost a name before, and gives that

@@ -134,13 +134,16 @@ func (p *port) readPacket(c *stack.PacketConn, h *attach.Header, buf []byte) (in
 
 // tellLost tells once what name a socket has lost, if that is the error.
 func (p *port) tellLost(h *attach.Header, buf []byte, err error) (int, bool) {
-	var lost *stack.NameTakenError
-	if !errors.As(err, &lost) || lost == p.lost {
+	if !errors.As(err, new(*stack.NameTakenError)) {
+		return 0, false
+	}
+	lost, renames := p.nameLost()
+	if lost == nil || lost == p.lost { // it is bound anew meanwhile
 		return 0, false
 	}
 	p.lost = lost
 	var data []byte
-	h.Op = attach.OpLost
+	h.Op, h.Arg0 = attach.OpLost, renames+1
 	h.Errno, data = encode(lost)
 	return copy(buf, data), true
 }

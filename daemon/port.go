@@ -34,6 +34,8 @@ type port struct {
 
 	deliverer
 	lost     *stack.NameTakenError // that the program was told last; of who serves
+	naming   sync.Mutex            // held while the names are changed, and while it is looked which was lost
+	renames  uint32                // changes of the names that were done; naming guards it
 	failures failures
 	request  uint64 // bytes that made the connection; they are no send. It does not change then
 
@@ -226,11 +228,11 @@ func (p *port) handle(h *attach.Header, data []byte) error {
 	x := p.x
 	switch h.Op {
 	case attach.OpBind:
-		return x.answerWith(h, p.bind(h))
+		return x.answerWith(h, p.rename(p.bind, h))
 	case attach.OpUnbind:
-		return x.answer(h, p.unbind(h))
+		return x.answerWith(h, p.rename(p.unbind, h))
 	case attach.OpListen:
-		return x.answerWith(h, p.listen(h))
+		return x.answerWith(h, p.rename(p.listen, h))
 	case attach.OpAccept:
 		return p.accept(h)
 	case attach.OpConnect:

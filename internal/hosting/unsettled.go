@@ -5,6 +5,8 @@ package hosting
 import (
 	"context"
 	"errors"
+
+	"github.com/utipc/utipc/stack/engine"
 )
 
 type unsettledKey struct{}
@@ -27,6 +29,15 @@ func SettleNames(socket any) error {
 		return errors.ErrUnsupported
 	}
 	return s.SettleNames()
+}
+
+// Lost is why a socket of a node in this process has lost an exclusive name, or nil.
+func Lost(socket any) *engine.NameTakenError {
+	s, ok := Backend(socket).(interface{ Lost() *engine.NameTakenError })
+	if !ok {
+		return nil
+	}
+	return s.Lost()
 }
 
 // Bound is how many names a socket of a node in this process is bound to.

@@ -19,6 +19,7 @@ type exclusiveSocket interface {
 	Unbind(now time.Duration, r frame.Range, scope frame.Scope) error
 	SettleNames() error
 	Bindings() []naming.Binding
+	Lost() *engine.NameTakenError
 }
 
 // bindExclusive binds a socket exclusively. With waits it waits before until this node knows what the others
@@ -129,6 +130,18 @@ func (c *Packet) loseName() {
 
 // loseName implements nameLoser.
 func (l *Listener) loseName() { l.wake(l.n, true) }
+
+// Lost is hosting.Lost.
+func (c *Packet) Lost() *engine.NameTakenError { return c.n.lost(c.port) }
+
+// Lost is hosting.Lost.
+func (l *Listener) Lost() *engine.NameTakenError { return l.n.lost(l.l) }
+
+func (n *Node) lost(s exclusiveSocket) *engine.NameTakenError {
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	return s.Lost()
+}
 
 // Bound is hosting.Bound.
 func (c *Packet) Bound() int { return c.n.bound(c.port) }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
@@ -31,7 +32,7 @@ func (f *Node) mayBeExclusive(c backend.SocketOptions) error {
 
 // bound binds a socket to its names on its own line.
 func (l *clientConn) bound(ctx context.Context, want wantedState, bind func() error) error {
-	if len(want.names) == 0 || !slices.ContainsFunc(want.options, func(o attach.Option) bool { return o.Name == attach.OptExclusive && o.Value != 0 }) {
+	if want.together || len(want.names) == 0 || !slices.ContainsFunc(want.options, func(o attach.Option) bool { return o.Name == attach.OptExclusive && o.Value != 0 }) {
 		return bind()
 	}
 	return exclusively(bind, func(verb string) error { return inner(l.call(ctx, verb, nil, nil)) })
@@ -61,21 +62,53 @@ func (s *Socket) bindExclusive(r frame.Range, scope frame.Scope) error {
 	at := attach.RangeSockaddr(r, scope)
 	bound := false
 	err := exclusively(func() error {
-		err := s.change(attach.Header{Op: attach.OpBind, Addr: at}, nil, func() { s.note(attach.OpBind, boundName{at}) })
+		err := s.change(attach.Header{Op: attach.OpBind, Addr: at}, nil, func(renames uint32) { s.note(attach.OpBind, at, renames) })
 		bound = err == nil
 		return err
 	}, func(verb string) error {
 		_, err := querySocket[control.Nothing](context.Background(), s, verb)
 		return inner(err)
 	})
-	switch {
-	case err == nil:
-		s.line().setLost(nil)
-	case bound:
-		s.change(attach.Header{Op: attach.OpUnbind, Addr: at}, nil, func() { s.note(attach.OpUnbind, boundName{at}) })
-		s.forget(r)
+	if err != nil && bound {
+		s.change(attach.Header{Op: attach.OpUnbind, Addr: at}, nil, func(renames uint32) { s.note(attach.OpUnbind, at, renames) })
+		s.forget(r, anyTime)
 	}
 	return err
+}
+
+// What the daemon says of a lost name may come late: after it has bound the socket anew. So both count
+// the changes of a socket's names that the daemon has made, and with a name that was lost comes the number of
+// changes before.
+
+// renamed counts an answer that changed the names. What was lost before that is over.
+func (l *clientConn) renamed(h *attach.Header) {
+	switch h.Op {
+	case attach.OpBind, attach.OpUnbind, attach.OpListen:
+		if h.Errno == 0 {
+			l.renames++
+			if l.lostAt < l.renames {
+				l.nameLost = nil
+			}
+		}
+	case attach.OpAccept: // what a listener has lost is the answer to that
+		if h.Errno == syscall.EADDRINUSE {
+			l.isNews(h)
+		}
+	}
+}
+
+// isNews reports whether a record tells of a name that the socket has lost since its names were
+// changed last, and notes when.
+func (l *clientConn) isNews(h *attach.Header) bool {
+	at := l.renames
+	if h.Arg0 > 0 { // else the daemon is of an older release, and does not say
+		at = h.Arg0 - 1
+	}
+	if at < l.renames {
+		return false
+	}
+	l.lostAt = at
+	return true
 }
 
 // heedLost has a name that was lost, as an error says, not bound again at the next daemon.
@@ -85,24 +118,24 @@ func (s *Socket) heedLost(err error) {
 	}
 	var lost *engine.NameTakenError
 	if errors.As(err, &lost) {
-		s.forget(lost.Name)
+		l := s.line()
+		l.mu.Lock()
+		at := l.lostAt
+		l.mu.Unlock()
+		s.forget(lost.Name, at)
 	}
 }
 
-// forget has a range not bound again at the next daemon.
-func (s *Socket) forget(name frame.Range) {
+// anyTime is after all changes of a socket's names.
+const anyTime = 1<<32 - 1
+
+// forget has a range that was bound by a number of changes of the names not bound again at the next daemon.
+func (s *Socket) forget(name frame.Range, renames uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.names = slices.DeleteFunc(s.names, func(n boundName) bool {
 		r, ok := n.addr.Range()
-		return ok && r == name
+		return ok && r == name && n.renames <= renames
 	})
 	s.changes++
-}
-
-// setLost sets why calls that read fail.
-func (l *clientConn) setLost(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.nameLost = err
 }

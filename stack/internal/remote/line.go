@@ -46,7 +46,9 @@ type clientConn struct {
 	strays   []response     // accepted connections that nobody waits for any more
 	failed   error          // of a send of a connection, for the next call; that it has ended, for all
 	over     error          // why nothing comes any more
+	renames  uint32         // OpBind, OpUnbind and OpListen that the daemon has done
 	nameLost error          // that the socket has lost a name, for calls that read
+	lostAt   uint32         // how many renames there were when the last name was lost
 	offers   uint64         // features that the daemon has granted
 	// readEnd says that the peer of a connection writes no more: what is in the inbox is the last.
 	readEnd bool
@@ -79,8 +81,9 @@ func (r *clientRecord) release() {
 // A response is the answer to a request. Its data is the caller's.
 type response struct {
 	attach.Header
-	data []byte
-	fd   int // or -1
+	data    []byte
+	fd      int    // or -1
+	renames uint32 // the line's, then
 }
 
 // maxInbox is how much a call that waits for something else reads ahead, in bytes.
@@ -175,8 +178,10 @@ func (l *clientConn) take(r clientRecord, fd int, forReader bool) {
 		l.signalAll()
 		r.release()
 	case r.Op == attach.OpLost:
-		l.nameLost = toldBy(&r.Header, r.data)
-		l.signalAll()
+		if l.isNews(&r.Header) {
+			l.nameLost = toldBy(&r.Header, r.data)
+			l.signalAll()
+		}
 		r.release()
 	case r.Op == attach.OpEnd:
 		err := toldBy(&r.Header, r.data)
@@ -218,6 +223,7 @@ func (r *clientRecord) keep() {
 
 // reply hands an answer to the call that waits for it.
 func (l *clientConn) reply(r *clientRecord, fd int) {
+	l.renamed(&r.Header)
 	for _, w := range l.waits {
 		if w.id != r.ID || r.ID == 0 || w.answered {
 			continue
@@ -228,7 +234,7 @@ func (l *clientConn) reply(r *clientRecord, fd int) {
 			return
 		}
 		w.failed = err
-		w.answer = response{r.Header, slices.Clone(all), fd}
+		w.answer = response{r.Header, slices.Clone(all), fd, l.renames}
 		w.answered = true
 		if l.reads.holder != w {
 			feed.Signal(w.wake)
@@ -236,7 +242,7 @@ func (l *clientConn) reply(r *clientRecord, fd int) {
 		return
 	}
 	if r.Op == attach.OpAccept && fd >= 0 { // somebody else will take it
-		l.strays = append(l.strays, response{r.Header, nil, fd})
+		l.strays = append(l.strays, response{Header: r.Header, fd: fd})
 		return
 	}
 	closeFD(fd)

@@ -26,7 +26,7 @@ type Listener struct {
 func (f *Node) Listen(ctx context.Context, c backend.SocketOptions, network string, stream bool, addr net.Addr, r frame.Range) (backend.Listener, error) {
 	s := &Socket{f: f, network: network, sync: c.SyncErrors || f.cfg.SyncErrors, make: makeListener, kept: true, options: f.optionsOf(c), exclusive: c.Exclusive}
 	if addr != nil {
-		s.names = []boundName{{attach.RangeSockaddr(r, c.Scope)}}
+		s.names = []boundName{{addr: attach.RangeSockaddr(r, c.Scope)}}
 	}
 	if err := f.mayBeExclusive(c); err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ type Packet struct {
 func (f *Node) ListenPacket(ctx context.Context, c backend.SocketOptions, network string, addr net.Addr, r frame.Range) (backend.Packet, error) {
 	var names []boundName
 	if addr != nil {
-		names = []boundName{{attach.RangeSockaddr(r, c.Scope)}}
+		names = []boundName{{addr: attach.RangeSockaddr(r, c.Scope)}}
 	}
 	return f.openPacket(ctx, c, network, names, true)
 }

@@ -156,30 +156,12 @@ func (f *Node) reopen() (whole bool) {
 		}
 	}
 	f.mu.Unlock()
-	whole = true
-	var made []func() bool
-	for _, s := range sockets {
-		old := s.session.Load()
-		if !old.line.lost(pid) {
-			continue
-		}
-		old.line.mu.Lock()
-		old.line.drain()
-		old.line.rouseAll()
-		old.line.mu.Unlock()
-		old.line.conn.Close()
-		switch cur, want, err := s.openSession(f.ctx, old.line.fds); {
-		case err == nil:
-			made = append(made, func() bool { return s.succeed(old, cur, want) })
-		case isFinal(err) && !isAway(err):
-			s.refuse(&socket.ReattachError{Path: f.path, Socket: old.local, Err: err})
-		default:
-			s.missing(err)
-			whole = false
-		}
-	}
-	for _, succeed := range made {
-		whole = succeed() && whole
+	sockets = slices.DeleteFunc(sockets, func(s *Socket) bool { return !s.session.Load().line.lost(pid) })
+	made, whole := f.renew(slices.DeleteFunc(slices.Clone(sockets), (*Socket).isSole), false)
+	sole, all := f.renewSole(slices.DeleteFunc(sockets, func(s *Socket) bool { return !s.isSole() }))
+	whole = whole && all
+	for _, r := range append(made, sole...) {
+		whole = r.s.succeed(r.old, r.cur, r.want) && whole
 	}
 	f.announce()
 	return whole
@@ -312,6 +294,9 @@ func (s *Socket) succeed(old, cur *session, want wantedState) bool {
 	}
 	o.strays = nil
 	s.why = nil
+	for i := range s.names {
+		s.names[i].renames = 0
+	}
 	s.session.Store(cur)
 	o.rouseAll()
 	return true

@@ -110,7 +110,7 @@ func (l *clientConn) ringAnswer(ctx context.Context) (response, error) {
 		case bad != nil:
 			done, err = true, lineError(bad)
 		case l.h.IsReply() && l.h.Op == attach.OpRing:
-			done, a = true, response{l.h, nil, fd}
+			done, a = true, response{Header: l.h, fd: fd}
 		default:
 			closeFD(fd)
 		}

@@ -68,10 +68,15 @@ type wantedState struct {
 	names   []boundName
 	options []attach.Option
 	changes int
+	// together says that others have the names settled, of many sockets at once; see renewSole.
+	together bool
 }
 
 // A boundName is what a socket is bound to.
-type boundName struct{ addr attach.Sockaddr }
+type boundName struct {
+	addr    attach.Sockaddr
+	renames uint32 // changes of the names up to this one, in the session; 0: it was bound when that began
+}
 
 // open makes the socket and makes it known to its node. It waits for a daemon.
 func (s *Socket) open(ctx context.Context, fds bool) error { return s.openWithin(ctx, ctx, fds) }
@@ -80,7 +85,7 @@ func (s *Socket) open(ctx context.Context, fds bool) error { return s.openWithin
 func (s *Socket) openWithin(within, ctx context.Context, fds bool) error {
 	s.kept = s.kept && !s.f.cfg.NoReattach
 	if err := s.f.whenThere(within, func() error {
-		cur, _, err := s.openSession(ctx, fds)
+		cur, _, err := s.openSession(ctx, fds, false)
 		if err == nil {
 			s.session.Store(cur)
 		}
@@ -107,9 +112,9 @@ func (s *Socket) enroll() error {
 }
 
 // openSession makes the socket on a new connection.
-func (s *Socket) openSession(ctx context.Context, fds bool) (*session, wantedState, error) {
+func (s *Socket) openSession(ctx context.Context, fds, together bool) (*session, wantedState, error) {
 	s.mu.Lock()
-	want := wantedState{slices.Clone(s.names), slices.Clone(s.options), s.changes}
+	want := wantedState{slices.Clone(s.names), slices.Clone(s.options), s.changes, together}
 	s.mu.Unlock()
 	l, w, err := s.f.dial(ctx, fds)
 	if err != nil {
@@ -212,7 +217,7 @@ func truth(b bool) int64 {
 
 // set sets an option.
 func (s *Socket) set(name attach.OptionName, v int64) error {
-	err := s.change(attach.Header{Op: attach.OpSetOption}, attach.AppendOption(nil, name, v), func() {
+	err := s.change(attach.Header{Op: attach.OpSetOption}, attach.AppendOption(nil, name, v), func(uint32) {
 		s.options = slices.DeleteFunc(s.options, func(o attach.Option) bool { return o.Name == name })
 		s.options = append(s.options, attach.Option{Name: name, Value: v})
 	})
@@ -229,9 +234,7 @@ func (s *Socket) bind(op attach.Op, addr net.Addr, scope frame.Scope) error {
 		err = s.bindExclusive(r, scope)
 	} else if err == nil {
 		h := attach.Header{Op: op, Addr: attach.RangeSockaddr(r, scope)}
-		if err = s.change(h, nil, func() { s.note(op, boundName{addr: h.Addr}) }); err == nil && s.exclusive {
-			s.line().setLost(nil)
-		}
+		err = s.change(h, nil, func(renames uint32) { s.note(op, h.Addr, renames) })
 	}
 	if err == nil {
 		return nil
@@ -240,11 +243,12 @@ func (s *Socket) bind(op attach.Op, addr net.Addr, scope frame.Scope) error {
 }
 
 // change has the daemon change the socket, and notes that for the daemons that come after it,
-// with the lock held. It waits for a daemon.
-func (s *Socket) change(h attach.Header, data []byte, note func()) error {
+// with the lock held; note is given the number of changes of the names in this session. It waits
+// for a daemon.
+func (s *Socket) change(h attach.Header, data []byte, note func(renames uint32)) error {
 	for done := false; !done; {
 		if _, err := s.onSession(context.Background(), noLimit, func(cur *session) error {
-			_, err := cur.line.ask(context.Background(), h, data)
+			a, err := cur.line.ask(context.Background(), h, data)
 			if err != nil {
 				return err
 			}
@@ -252,7 +256,7 @@ func (s *Socket) change(h attach.Header, data []byte, note func()) error {
 			defer s.mu.Unlock()
 			if done = s.session.Load() == cur; done { // else the next session was made without it
 				s.changes++
-				note()
+				note(a.renames)
 			}
 			return nil
 		}); err != nil {
@@ -263,10 +267,10 @@ func (s *Socket) change(h attach.Header, data []byte, note func()) error {
 }
 
 // note keeps what the socket is bound to. The lock is held.
-func (s *Socket) note(op attach.Op, name boundName) {
+func (s *Socket) note(op attach.Op, addr attach.Sockaddr, renames uint32) {
 	if op == attach.OpBind {
-		s.names = append(s.names, name)
-	} else if i := slices.Index(s.names, name); i >= 0 {
+		s.names = append(s.names, boundName{addr, renames})
+	} else if i := slices.IndexFunc(s.names, func(n boundName) bool { return n.addr == addr }); i >= 0 {
 		s.names = slices.Delete(s.names, i, i+1)
 	}
 }
