@@ -45,7 +45,7 @@ func TestWrongNetwork(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, to := range []net.Addr{name, l.LocalAddr()} {
-					_, err := n.Dial(t.Context(), other, to)
+						_, err := n.Dial(t.Context(), other, to)
 						var wrong *stack.WrongNetworkError
 						var refused *stack.ConnError
 						if !errors.As(err, &wrong) || wrong.Listener != network || !errors.As(err, &refused) || refused.Code != frame.NoPort {

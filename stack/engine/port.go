@@ -63,9 +63,9 @@ type Port struct {
 	closed       bool
 	stats        PortStats
 	served       served
-	request      *openRequest    // that waits for an answer; nil without PortConfig.Requests
-	refused      *Holding        // that it has lost last of those that were not settled; see SettleNames
-	unacked      *unacked        // nil while nothing was read with PortConfig.ManualAck
+	request      *openRequest // that waits for an answer; nil without PortConfig.Requests
+	refused      *Holding     // that it has lost last of those that were not settled; see SettleNames
+	unacked      *unacked     // nil while nothing was read with PortConfig.ManualAck
 
 	conn     *Conn     // whose port it is, or
 	listener *Listener // whose; or

@@ -38,9 +38,9 @@ type wireError struct {
 	Text   string          `json:"text,omitempty"`
 	Fields json.RawMessage `json:"fields,omitempty"`
 	// Network is that of an *engine.WrongNetworkError; the rest is an errno, for programs that are older.
-	Network string `json:"network,omitempty"`
-	Err    *wireError      `json:"err,omitempty"`
-	Errs   []*wireError    `json:"errs,omitempty"`
+	Network string       `json:"network,omitempty"`
+	Err     *wireError   `json:"err,omitempty"`
+	Errs    []*wireError `json:"errs,omitempty"`
 }
 
 // sentinels are the errors that are what they are by identity.
