@@ -36,12 +36,16 @@ func setWriteBuffer(s backend.Socket, bytes int) error {
 // may look at it and set its options, such as the buffers' sizes. Read and Write fail with
 // errors.ErrUnsupported, and Control is to do neither, nor close it: what goes there are records
 // of the socket protocol. The descriptor is another after the daemon has restarted. A socket of a
-// node in this process has none. A PacketConn has no such method: packages that send datagrams, of QUIC for one,
-// take a PacketConn with it for one of UDP. Errors, inside *net.OpError: errors.ErrUnsupported, net.ErrClosed.
+// node in this process has none: there Control fails with errors.ErrUnsupported too, and not this
+// call, as packages that ask any net.PacketConn for its descriptor, of QUIC for one, would not do
+// without. Errors, inside *net.OpError: net.ErrClosed.
 func (c *Conn) SyscallConn() (syscall.RawConn, error) { return syscallConn(c.b) }
 
 // SyscallConn is as of Conn.
 func (l *Listener) SyscallConn() (syscall.RawConn, error) { return syscallConn(l.b) }
+
+// SyscallConn is as of Conn.
+func (c *PacketConn) SyscallConn() (syscall.RawConn, error) { return syscallConn(c.b) }
 
 func syscallConn(s backend.Socket) (syscall.RawConn, error) {
 	r, err := s.SyscallConn()

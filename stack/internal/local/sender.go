@@ -136,4 +136,21 @@ func (s *writeHalf) SetWriteBuffer(int) error {
 }
 
 // SyscallConn implements backend.Socket: a socket of a node in this process has no descriptor.
-func (s *writeHalf) SyscallConn() (syscall.RawConn, error) { return nil, errors.ErrUnsupported }
+func (s *writeHalf) SyscallConn() (syscall.RawConn, error) {
+	s.n.loop.Lock()
+	defer s.n.loop.Unlock()
+	if s.closed {
+		return nil, net.ErrClosed
+	}
+	return noDescriptor{}, nil
+}
+
+// A noDescriptor is what stands for a descriptor where there is none. Packages that ask any socket for
+// one, as quic-go does, go on without it.
+type noDescriptor struct{}
+
+func (noDescriptor) Control(func(fd uintptr)) error { return errors.ErrUnsupported }
+
+func (noDescriptor) Read(func(fd uintptr) bool) error { return errors.ErrUnsupported }
+
+func (noDescriptor) Write(func(fd uintptr) bool) error { return errors.ErrUnsupported }
