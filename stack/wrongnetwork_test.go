@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -31,7 +32,8 @@ func TestWrongNetwork(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				go func() {
+				var accepts sync.WaitGroup
+				accepts.Go(func() {
 					for {
 						c, err := l.Accept()
 						if err != nil {
@@ -39,7 +41,7 @@ func TestWrongNetwork(t *testing.T) {
 						}
 						c.Close()
 					}
-				}()
+				})
 				for _, n := range []*stack.Node{a, b} {
 					if err := n.WaitFor(t.Context(), name); err != nil {
 						t.Fatal(err)
@@ -66,6 +68,7 @@ func TestWrongNetwork(t *testing.T) {
 					}
 				}
 				l.Close()
+				accepts.Wait()
 			}
 		}
 	})
