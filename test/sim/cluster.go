@@ -31,9 +31,11 @@ type Cluster struct {
 	Suspend bool
 	// Outage has networks fail, of which there must be three, at the end of each round's trouble.
 	// See cluster_outage.go.
-	Outage   bool
-	Mutation Mutation  // a deliberate mistake, to see the checks find it
-	Trace    io.Writer // one line a frame and event; nil: none
+	Outage bool
+	// Exclusive has sockets take names for themselves, besides. See cluster_exclusive.go.
+	Exclusive bool
+	Mutation  Mutation  // a deliberate mistake, to see the checks find it
+	Trace     io.Writer // one line a frame and event; nil: none
 }
 
 const (
@@ -272,6 +274,7 @@ func (c *cluster) shutdown() {
 		for len(m.term.socks) > 0 {
 			m.term.close(m.term.socks[0])
 		}
+		m.term.closeSole()
 	}
 	c.run(10 * time.Second)
 	c.checkTables()

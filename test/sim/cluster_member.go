@@ -43,6 +43,7 @@ type term struct {
 	pollAt time.Duration
 	rx     [clusterNets][]*packet
 	socks  []*sock
+	sole   []*engine.Port          // with names to themselves
 	told   map[naming.Binding]bool // by name events
 	lost   map[frame.NodeAddr]int  // how often contact with a node was lost
 	names  []naming.Event

@@ -20,6 +20,7 @@ type ClusterReport struct {
 	Frames, FramesLost    uint64 // sent; lost by the network
 	Received              uint64 // frames handed to nodes
 	Binds, Unbinds        uint64
+	Sole, SoleLost        uint64 // exclusive bindings; those that were found to be lost
 	Events                uint64 // changes of tables
 	Audits                uint64 // times that all tables were compared
 	Purges                uint64 // times that a lost node's bindings were looked for
@@ -52,6 +53,7 @@ func (r *ClusterReport) Add(o ClusterReport) {
 		{&r.Frames, &o.Frames},
 		{&r.FramesLost, &o.FramesLost},
 		{&r.Received, &o.Received},
+		{&r.Sole, &o.Sole}, {&r.SoleLost, &o.SoleLost},
 		{&r.Binds, &o.Binds},
 		{&r.Unbinds, &o.Unbinds},
 		{&r.Events, &o.Events},

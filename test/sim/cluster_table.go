@@ -62,6 +62,13 @@ func (t *term) bindings(yield func(naming.Binding) bool) {
 			}
 		}
 	}
+	for _, p := range t.sole {
+		for _, b := range p.Bindings() {
+			if !yield(b) {
+				return
+			}
+		}
+	}
 	for _, x := range t.acceptors {
 		for _, b := range x.e.Bindings() {
 			if !yield(b) {
@@ -140,6 +147,7 @@ func (c *cluster) checkTables() {
 	for _, m := range c.members {
 		m.term.checkOwn()
 	}
+	c.checkSole()
 }
 
 // checkOwn compares what is in a node's table for itself alone with what should be,

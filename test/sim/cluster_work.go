@@ -166,6 +166,11 @@ func (t *term) act() {
 	if !c.busy {
 		return
 	}
+	if c.Exclusive && c.work.IntN(3) == 0 {
+		t.actSole()
+		t.settle()
+		return
+	}
 	if c.Connections && (c.scarce || c.work.IntN(4) > 0) {
 		t.actCalls()
 		t.settle()
@@ -199,6 +204,9 @@ func (t *term) act() {
 func (t *term) bound() (n int) {
 	for _, s := range t.socks {
 		n += len(s.binds)
+	}
+	for _, p := range t.sole {
+		n += len(p.Bindings())
 	}
 	for _, a := range t.acceptors {
 		if a.bound {
