@@ -7,6 +7,7 @@ package interop
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -22,8 +23,10 @@ import (
 // Two nodes of ours know each other as such, and kernels beside them get nothing that a kernel
 // would not send: every frame of ours that a kernel receives, sealed or not, keeps the rules of
 // the specification, and no Response to a kernel has a challenge in it. Between the two nodes
-// there is one, where frames are sealed. The log says what the check has seen.
-// Mutation: a challenge goes to every node; or a bit is set in a reserved field of discovery.
+// there is one, where frames are sealed. Nor does a connection request to a kernel say its kind, as one between the
+// two does, of which the wrong one is refused. The log says what the check has seen.
+// Mutation: a challenge goes to every node; a bit is set in a reserved field of discovery; or kindTo does not
+// ask has.
 func TestNothingUndefinedGoesToKernels(t *testing.T) {
 	v := newKeyCluster(t, 20*time.Minute, 2)
 	for _, encrypted := range []bool{false, true} {
@@ -49,6 +52,9 @@ func TestNothingUndefinedGoesToKernels(t *testing.T) {
 			v.meet(t, other, v.kernels...)
 			us.knows(t, nodeState(other.addr()))
 			v.talk(t, us, v.kernels...)
+			if _, err := other.node.Dial(v.ctx, "tipcpacket", stack.Service{Type: keyClusterOurs}); !errors.Is(err, stack.ErrWrongNetwork) {
+				t.Errorf("our listener of streams, dialed for messages: %v", err)
+			}
 			for _, n := range musthave.Get(us.node.Admin().Peers(context.Background())) {
 				if ours := n.Node == other.addr(); (n.Version != 0) != ours {
 					t.Errorf("node %v: version %d of ours", n.Node, n.Version)
@@ -64,7 +70,7 @@ func TestNothingUndefinedGoesToKernels(t *testing.T) {
 				t.Errorf("%d frames to kernels: %s", k, what)
 			}
 			t.Logf("frames of ours to kernels: %v", check.seen)
-			for _, what := range []string{"discovery with a mark", "unicast", "broadcast"} {
+			for _, what := range []string{"discovery with a mark", "unicast", "broadcast", "request to a kernel", "kind between ours"} {
 				if check.seen[what] == 0 {
 					t.Errorf("no frame was seen: %s", what)
 				}
@@ -119,12 +125,21 @@ func (c *frameCheck) see(b []byte) {
 		challenge, echo := d.Proof()
 		challenged = challenge != 0 || echo != 0
 	}
+	q, err := frame.ParsePayload(m)
+	request := err == nil && q.Syn() && q.Type() != frame.McastMsg
 	switch {
 	case ours(h.Dst()):
 		if challenged {
 			c.seen["challenge between ours"]++
 		}
+		if request && q.Kind() != frame.AnyKind {
+			c.seen["kind between ours"]++
+		}
 		return
+	case request && q.Kind() != frame.AnyKind:
+		c.found["a kind to a kernel"]++
+	case request:
+		c.seen["request to a kernel"]++
 	case challenged:
 		c.found["a challenge to a kernel"]++
 	case discovery && d.Version() == 0:
