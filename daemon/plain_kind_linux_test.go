@@ -19,8 +19,8 @@ import (
 // Proves: plain.connections
 func TestPlainSocketsTakeEitherKind(t *testing.T) {
 	b := newBed(t, daemon.Config{})
-	for _, c := range []struct{ plain, other attach.Kind }{{attach.KindStream, attach.KindSeqPacket}, {attach.KindSeqPacket, attach.KindStream}} {
-		l, err := b.peer.Listen(within(t), c.other.Network(), plainService)
+	for _, c := range []struct{ plain, listener attach.Kind }{{attach.KindStream, attach.KindSeqPacket}, {attach.KindSeqPacket, attach.KindStream}} {
+		l, err := b.peer.Listen(within(t), c.listener.Network(), plainService)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,17 +31,17 @@ func TestPlainSocketsTakeEitherKind(t *testing.T) {
 		h := serviceHeader(attach.OpPlainConnect)
 		h.Arg0 = 1
 		p.want(syscall.EINPROGRESS, h)
-		far, err := l.Accept()
+		other, err := l.Accept()
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.write("hello")
 		got := make([]byte, 9)
-		far.SetReadDeadline(time.Now().Add(testTimeout))
-		if n, err := far.Read(got); err != nil || string(got[:n]) != "hello" {
-			t.Errorf("%v to %v: read %q, %v", c.plain, c.other, got[:n], err)
+		other.SetReadDeadline(time.Now().Add(testTimeout))
+		if n, err := other.Read(got); err != nil || string(got[:n]) != "hello" {
+			t.Errorf("%v to %v: read %q, %v", c.plain, c.listener, got[:n], err)
 		}
-		far.Close()
+		other.Close()
 		l.Close()
 		server := b.plainListener(t, c.plain)
 		if err := b.peer.WaitFor(within(t), plainService); err != nil {
@@ -50,9 +50,9 @@ func TestPlainSocketsTakeEitherKind(t *testing.T) {
 		for _, network := range []string{"tipc", "tipcpacket"} {
 			dialed := make(chan error, 1)
 			go func() {
-				far, err := b.peer.Dial(within(t), network, plainService)
+				other, err := b.peer.Dial(within(t), network, plainService)
 				if err == nil {
-					far.Close()
+					other.Close()
 				}
 				dialed <- err
 			}()

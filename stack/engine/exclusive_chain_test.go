@@ -10,7 +10,8 @@ import (
 )
 
 // chain is three nodes with a range each, of which the second overlaps the first and the third. The
-// second is cut off while they bind; then apart says what is cut.
+// second is cut off while they bind; then apart says what is cut, and what the first sends takes longer, so that
+// the third hears of the second before that gives way.
 func chain(t *testing.T, apart func(from, to int) bool) (b *bed, ports [3]*Port) {
 	b = newBed(t, 3)
 	b.cut = func(from, to, _ int) bool { return from == 1 || to == 1 }
@@ -23,6 +24,7 @@ func chain(t *testing.T, apart func(from, to int) bool) (b *bed, ports [3]*Port)
 		}
 	}
 	b.pass(time.Second)
+	b.delay = func(from, _ int) time.Duration { return time.Duration(1-min(from, 1)) * 30 * time.Millisecond }
 	b.cut = func(from, to, _ int) bool { return apart(from, to) }
 	b.waitFor(func() bool { return b.nodes[2].ups == 2 })
 	return b, ports
@@ -52,7 +54,8 @@ func TestExclusiveChain(t *testing.T) {
 // Where the second never hears of the first, the third waits no longer than spareTime, and one that has not
 // settled its name does not wait at all; nor does one whose rivals are too many to look at.
 //
-// Mutations it catches: spare sets no alarm; contest does not look at settled; givesWay looks at all.
+// Mutations it catches: spare sets no alarm; contest does not look at settled; givesWay looks at all; overtakenBy
+// counts what only this node knows.
 func TestExclusiveChainIsNotWaitedForForever(t *testing.T) {
 	b, p := chain(t, func(from, to int) bool { return from+to == 1 })
 	if lost := p[2].Lost(); lost != nil {
@@ -73,12 +76,13 @@ func TestExclusiveChainIsNotWaitedForForever(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		settled bool
-		plain   uint32 // bindings of this node that go before the rival
+		plain   frame.Scope // of a binding of this node that goes before the rival; 0: none
 		lost    bool
 	}{
 		{"nothing goes before the rival", true, 0, true},
-		{"settled", true, 1, false},
-		{"not settled", false, 1, true},
+		{"settled", true, frame.ClusterScope, false},
+		{"what goes before it nobody else knows", true, frame.NodeScope, true},
+		{"not settled", false, frame.ClusterScope, true},
 	} {
 		h, err := own.BindExclusive(s.now, name)
 		if err != nil {
@@ -87,8 +91,8 @@ func TestExclusiveChainIsNotWaitedForForever(t *testing.T) {
 		if c.settled {
 			h.Settle()
 		}
-		for range c.plain {
-			if err := before.Bind(s.now, frame.Range{Type: 200, Lower: 10, Upper: 10}, 0); err != nil {
+		if c.plain != 0 {
+			if err := before.Bind(s.now, frame.Range{Type: 200, Lower: 10, Upper: 10}, c.plain); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -99,9 +103,47 @@ func TestExclusiveChainIsNotWaitedForForever(t *testing.T) {
 		}
 		s.applyName(s.now, s.Engine.peer(s.addr), rival, true)
 		own.Unbind(s.now, name, 0)
-		for range c.plain {
-			before.Unbind(s.now, frame.Range{Type: 200, Lower: 10, Upper: 10}, 0)
+		before.Unbind(s.now, frame.Range{Type: 200, Lower: 10, Upper: 10}, c.plain)
+	}
+	many := s.OpenPort(PortConfig{})
+	for i := range uint32(mostRivals + 1) {
+		if err := many.bindAlone(s.now, frame.Range{Type: 300, Lower: i, Upper: i}); err != nil {
+			t.Fatal(err)
 		}
+	}
+	if err := before.Bind(s.now, frame.Range{Type: 300, Lower: 1000, Upper: 1000}, 0); err != nil {
+		t.Fatal(err)
+	}
+	rival.Range = frame.Range{Type: 300, Upper: 1000}
+	rival.Key = exclusiveKey(rival.Range, frame.SocketAddr{Port: 5, Node: s.addr})
+	s.applyName(s.now, s.Engine.peer(s.addr), rival, false)
+	if s.giveWay(s.now); len(many.Bindings()) != 0 {
+		t.Errorf("with more rivals than are looked at %d names stay", len(many.Bindings()))
+	}
+}
+
+// Of four in a chain the third keeps its range, as the second gives way, and the fourth gives way to it.
+//
+// Mutation it catches: overtakenBy does not ask whether what goes before a binding gives way.
+func TestExclusiveChainOfFour(t *testing.T) {
+	c := newPeers(t, 1, 2, func(c *Config) { c.Address = 0x1001009 })
+	names := func(i int, r frame.Range) {
+		n := c.node(i)
+		n.version = uint8(Exclusive)
+		c.applyName(c.now, n, frame.NameItem{Range: r, Port: 5, Key: exclusiveKey(r, frame.SocketAddr{Port: 5, Node: n.addr})}, false)
+		c.giveWay(c.now)
+	}
+	first, fourth := c.OpenPort(PortConfig{}), c.OpenPort(PortConfig{})
+	if err := first.Bind(c.now, frame.Range{Type: 200, Upper: 10}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := fourth.bindAlone(c.now, frame.Range{Type: 200, Lower: 30, Upper: 40}); err != nil {
+		t.Fatal(err)
+	}
+	names(0, frame.Range{Type: 200, Lower: 10, Upper: 20})
+	names(1, frame.Range{Type: 200, Lower: 20, Upper: 30})
+	if fourth.Lost() == nil {
+		t.Errorf("it has %v still", fourth.Bindings())
 	}
 }
 
