@@ -32,9 +32,6 @@ func chain(t *testing.T, apart func(from, to int) bool) (b *bed, ports [3]*Port)
 
 // Of three ranges in a chain that come together, the second gives way to the first, and the third keeps its
 // own.
-//
-// Mutations it catches: contest spares nobody; a binding that is spared is withdrawn at its time; givesWay says
-// always no.
 func TestExclusiveChain(t *testing.T) {
 	b, p := chain(t, func(int, int) bool { return false })
 	b.pass(longTime)
@@ -54,8 +51,8 @@ func TestExclusiveChain(t *testing.T) {
 // Where the second never hears of the first, the third waits no longer than spareTime, and one that has not
 // settled its name does not wait at all; nor does one whose rivals are too many to look at.
 //
-// Mutations it catches: spare sets no alarm; contest does not look at settled; givesWay looks at all; overtakenBy
-// counts what only this node knows.
+// Mutations it catches: contest spares nobody; spare sets no alarm; contest does not look at settled; givesWay says
+// always no.
 func TestExclusiveChainIsNotWaitedForForever(t *testing.T) {
 	b, p := chain(t, func(from, to int) bool { return from+to == 1 })
 	if lost := p[2].Lost(); lost != nil {
@@ -123,8 +120,6 @@ func TestExclusiveChainIsNotWaitedForForever(t *testing.T) {
 }
 
 // Of four in a chain the third keeps its range, as the second gives way, and the fourth gives way to it.
-//
-// Mutation it catches: overtakenBy does not ask whether what goes before a binding gives way.
 func TestExclusiveChainOfFour(t *testing.T) {
 	c := newPeers(t, 1, 2, func(c *Config) { c.Address = 0x1001009 })
 	names := func(i int, r frame.Range) {

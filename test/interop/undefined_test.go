@@ -25,8 +25,7 @@ import (
 // the specification, and no Response to a kernel has a challenge in it. Between the two nodes
 // there is one, where frames are sealed. Nor does a connection request to a kernel say its kind, as one between the
 // two does, of which the wrong one is refused. The log says what the check has seen.
-// Mutation: a challenge goes to every node; a bit is set in a reserved field of discovery; or kindTo does not
-// ask has.
+// Mutation: a challenge goes to every node; or a bit is set in a reserved field of discovery.
 func TestNothingUndefinedGoesToKernels(t *testing.T) {
 	v := newKeyCluster(t, 20*time.Minute, 2)
 	for _, encrypted := range []bool{false, true} {

@@ -11,8 +11,6 @@ import (
 // Whatever happens to nodes and networks, no two sockets have an exclusive name once it is quiet. See
 // sim.Cluster.Exclusive.
 //
-// Mutations it catches: nobody gives way; the higher node goes before, at one of them; who is spared stays.
-//
 // Proves: names.simulated
 func TestClustersExclusive(t *testing.T) {
 	n := 32
