@@ -64,7 +64,7 @@ static int serve(int fd, const struct sockaddr_in *a, const char *how)
 	for (;;) {
 		int c = accept(fd, NULL, NULL);
 		begin(c, how);
-		while (next(c, how) && write(c, message, BYTES) == BYTES)
+		while (next(c, how) && send(c, message, BYTES, MSG_NOSIGNAL) == BYTES)
 			;
 		close(c);
 		close(ep);
@@ -97,7 +97,7 @@ static int use(int fd, const struct sockaddr_in *a, const char *how, int count)
 			fflush(stdout);
 			from = now();
 		}
-		if (write(fd, message, BYTES) != BYTES || !next(fd, how))
+		if (send(fd, message, BYTES, MSG_NOSIGNAL) != BYTES || !next(fd, how))
 			return 1;
 		if (i >= 0)
 			t[i] = now() - from;
