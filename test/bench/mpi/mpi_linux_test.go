@@ -183,7 +183,8 @@ func TestCompare(t *testing.T) {
 	}
 	result := func(step, rate, p50 float64) []Result {
 		return []Result{
-			{Name: "halo 79", Value: step, Unit: figure.Seconds}, {Name: "store 128", Value: rate, Unit: figure.PerSecond, P50: rate},
+			{Name: "halo 79", Value: step, Unit: figure.Seconds},
+			{Name: "store 128", Value: rate, Unit: figure.PerSecond, P50: rate},
 			{Name: "cg 700", Value: step, Unit: figure.Seconds, P50: p50},
 		}
 	}
