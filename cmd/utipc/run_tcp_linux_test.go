@@ -44,8 +44,6 @@ func TestRunTCP(t *testing.T) {
 
 // utipc run --node has the library open a node in the program's process, and says so where that cannot be.
 //
-// Mutations it catches: ownNode does not look for --tcp; it does not set UTIPC_NODE; it sets UTIPC_LIBRARY where there is one.
-//
 // Proves: tcp.embedded
 func TestRunNode(t *testing.T) {
 	dir := t.TempDir()
