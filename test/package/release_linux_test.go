@@ -103,9 +103,7 @@ func needRelease(t *testing.T) {
 // The files of a release, built from a tag in two folders: they have the same names and bytes, the
 // tag's version is in each of them, and the programs in them run.
 //
-// Mutations it catches, in the scripts of packaging: -trimpath is left out; a tar file has the times
-// of its files; nfpm has no mtime; no -ldflags; the RPM is without the C library, or for the other
-// machine; SHA256SUMS is written before the RPMs.
+// Mutation it catches: build-deb counts the installed size in blocks of the disk.
 //
 // Proves: daemon.release
 func TestRelease(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 // replaced by the next version with the administrator's settings kept, removed. The host is Debian's,
 // so dependencies are not looked at.
 //
-// Mutations it catches: in packaging/nfpm/rpm, the settings are no config|noreplace, or a library stays in
-// Debian's folder; utipc run does not look into /usr/lib64; postinstall makes no user.
+// Mutations it catches: in packaging/nfpm/rpm, the settings are no config|noreplace, or the libraries stay in
+// Debian's folder; postinstall makes no user.
 //
 // Proves: daemon.release
 func TestRPM(t *testing.T) {

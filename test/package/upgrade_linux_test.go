@@ -44,9 +44,6 @@ func buildEarlier(t *testing.T, version string) (file string) {
 // version goes on with the daemon of this one, and the two daemons with each other. Removed and installed
 // again, the service is enabled if it was.
 //
-// Mutations it catches: build-deb writes no conffiles; postinst enables the service at each upgrade, or
-// does not restart it; prerm disables it; the socket protocol's version is another.
-//
 // Proves: daemon.release
 func TestUpgrade(t *testing.T) {
 	need(t)

@@ -262,8 +262,6 @@ func checkPages(t *testing.T, pages map[string]*page) {
 
 // In a browser the front page, a tutorial and the report have their pictures and say nothing of
 // errors, nothing that is asked for is missing, and the search finds a word that one page explains.
-//
-// Mutations it catches: a plot is left out of the site; the search is; a script of a page throws.
 func checkInBrowser(t *testing.T, dir string) {
 	var mu sync.Mutex
 	var missing []string
