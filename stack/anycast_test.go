@@ -28,8 +28,8 @@ func workersAt(t *testing.T, n *stack.Node, k int, c stack.SocketConfig) (all []
 
 // WriteToAny reports the socket that the message is read from: of another node, and of its own.
 //
-// Mutations it catches: the engine reports the next in turn; the daemon does not answer with the
-// socket, or what it answered before; the client reads another field of the answer.
+// Mutations it catches: the engine reports the next in turn; attached: the daemon does not answer with the
+// socket; the client reads another field of the answer.
 //
 // Proves: socket.calls
 func TestWriteToAnyReportsTheSocket(t *testing.T) {
@@ -117,8 +117,8 @@ func TestCallErrorNamesTheCallee(t *testing.T) {
 // messages over sockets of this node with unread and unacknowledged ones; without it they take
 // turns.
 //
-// Mutations it catches: the option does not reach the node, or the daemon's; busy counts no
-// requests, no queue, or nothing that is unacknowledged; an answer does not end a request.
+// Mutations it catches: the option does not reach the node; busy counts no requests; an answer does not
+// end a request.
 //
 // Proves: socket.calls
 func TestPreferIdle(t *testing.T) {
