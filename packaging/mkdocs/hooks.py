@@ -86,7 +86,7 @@ def on_page_markdown(markdown, page, config, files):
             begins = item and not ITEM.match(before) or text.startswith("|") and not before.lstrip().startswith("|")
             if begins and before.strip():
                 lines.append("")
-            text = text.replace("<details>", '<details markdown="1">')
+            text = text.replace("<details", '<details markdown="1"')
             text = TARGET.sub(lambda m: m[1] + target(m[2], page, files) + (m[3] or "") + ")", text)
         lines.append((indent + text).rstrip())
         before = line
