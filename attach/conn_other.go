@@ -87,12 +87,13 @@ func (p *Process) Close() error { return errors.ErrUnsupported }
 // A Ring is memory that two processes share. There are none on this system.
 type Ring struct{ _ byte }
 
-func MakeRing(size int) (r *Ring, fd int, err error)     { return nil, -1, errors.ErrUnsupported }
-func MapRing(fd, size int) (*Ring, error)                { return nil, errors.ErrUnsupported }
-func (r *Ring) Close()                                   {}
-func (c *Conn) ServeRing(h *Header) (refused, err error) { return nil, errors.ErrUnsupported }
-func (c *Conn) TakeRing(h *Header, fd int) error         { return errors.ErrUnsupported }
-func (c *Conn) SetSpin(d time.Duration)                  {}
-func (c *Conn) HasRing() bool                            { return false }
-func (c *Conn) Watch(op Op) error                        { return errors.ErrUnsupported }
-func (c *Conn) PeerClosed() bool                         { return true }
+func MakeRing(size int) (r *Ring, fd int, err error)      { return nil, -1, errors.ErrUnsupported }
+func MapRing(fd, size int) (*Ring, error)                 { return nil, errors.ErrUnsupported }
+func (r *Ring) Close()                                    {}
+func (c *Conn) ServeRing(h *Header) (refused, err error)  { return nil, errors.ErrUnsupported }
+func (c *Conn) RefuseRing(h *Header, refused error) error { return errors.ErrUnsupported }
+func (c *Conn) TakeRing(h *Header, fd int) error          { return errors.ErrUnsupported }
+func (c *Conn) SetSpin(d time.Duration)                   {}
+func (c *Conn) HasRing() bool                             { return false }
+func (c *Conn) Watch(op Op) error                         { return errors.ErrUnsupported }
+func (c *Conn) PeerClosed() bool                          { return true }

@@ -17,10 +17,9 @@ import (
 // write to the ring alone, and the socket carries wake-up bytes.
 
 // ServeRing answers the OpRing h, which Read has just returned, on the daemon's end:
-// with a ring of the size that h asks for, which carries all records from then on. What
-// is refused is answered too, and the connection goes on without a ring. Nobody else
-// reads meanwhile. Errors: those of Write, after which the connection is of no use;
-// refused tells why there is no ring.
+// with a ring of the size that h asks for, which carries all records from then on. Nobody
+// else reads meanwhile. Errors: those of Write, after which the connection is of no use;
+// refused tells why there is no ring, which RefuseRing is to answer.
 func (c *Conn) ServeRing(h *Header) (refused, err error) {
 	reply := h.Reply(0)
 	size, ok := RingSize(h.Arg0)
@@ -38,12 +37,18 @@ func (c *Conn) ServeRing(h *Header) (refused, err error) {
 		}
 	}
 	if refused != nil {
-		reply.Errno = syscall.ENOMEM
-		errors.As(refused, &reply.Errno)
-		return refused, c.Write(&reply, nil)
+		return refused, nil
 	}
 	reply.Arg0 = uint32(size)
 	return nil, c.useRing(r, &reply, fd)
+}
+
+// RefuseRing answers the OpRing h for which ServeRing had no ring; the connection goes on without
+// one. Errors: those of Write.
+func (c *Conn) RefuseRing(h *Header, refused error) error {
+	reply := h.Reply(syscall.ENOMEM)
+	errors.As(refused, &reply.Errno)
+	return c.Write(&reply, nil)
 }
 
 // TakeRing makes the program's end use the ring that the answer h to its OpRing came

@@ -20,8 +20,12 @@ func TestServeRingRefuses(t *testing.T) {
 		a, b := pair(t)
 		before := descriptors(t)
 		h := Header{Op: OpRing, ID: 5, Arg0: size}
-		if refused, err := b.ServeRing(&h); err != nil || refused != syscall.EINVAL {
+		refused, err := b.ServeRing(&h)
+		if err != nil || refused != syscall.EINVAL {
 			t.Errorf("size %d: refused %v, %v", size, refused, err)
+		}
+		if err := b.RefuseRing(&h, refused); err != nil {
+			t.Fatal(err)
 		}
 		_, fd, err := a.ReadFD(&h, nil)
 		if err != nil || fd != -1 || h.Errno != syscall.EINVAL || h.ID != 5 {
@@ -42,8 +46,12 @@ func TestServeRingRefuses(t *testing.T) {
 	}
 	a, b := ringPair(t, MinRing)
 	h := Header{Op: OpRing, ID: 5}
-	if refused, err := b.ServeRing(&h); err != nil || refused != syscall.EALREADY {
+	refused, err := b.ServeRing(&h)
+	if err != nil || refused != syscall.EALREADY {
 		t.Errorf("a second ring: %v, %v", refused, err)
+	}
+	if err := b.RefuseRing(&h, refused); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := a.Read(&h, nil); err != nil || h.Errno != syscall.EALREADY {
 		t.Errorf("a second ring: %v, %v", &h, err)

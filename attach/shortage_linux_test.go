@@ -61,8 +61,12 @@ func TestRingRefusedForShortage(t *testing.T) {
 		descs, held := descriptors(t), ringsHeld(t)
 		h := Header{Op: OpRing, ID: 5, Arg0: MinRing}
 		serve := func() {
-			if refused, err := b.ServeRing(&h); err != nil || !errors.Is(refused, c.want) {
+			refused, err := b.ServeRing(&h)
+			if err != nil || !errors.Is(refused, c.want) {
 				t.Errorf("%s: refused %v, %v; want %v", c.what, refused, err, c.want)
+			}
+			if err := b.RefuseRing(&h, refused); err != nil {
+				t.Error(err)
 			}
 		}
 		if c.at == 0 {

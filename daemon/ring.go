@@ -45,11 +45,16 @@ func (x *session) ring(h *attach.Header) error {
 	x.leave()
 	refused, err := x.c.ServeRing(h)
 	if err != nil || refused != nil {
-		x.client.release(rings, k)
-		if err == nil && errors.As(refused, new(*os.SyscallError)) { // and not the program's mistake
+		x.client.release(rings, k) // before the answer: the program may ask again
+	}
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		if errors.As(refused, new(*os.SyscallError)) { // and not the program's mistake
 			x.srv.refusals.tell("ring", slog.String("client", x.who.String()), slog.Any("err", refused))
 		}
-		return err
+		return x.c.RefuseRing(h, refused)
 	}
 	x.rings.charged = k
 	x.srv.counters.rings.Add(1)

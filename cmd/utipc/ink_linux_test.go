@@ -125,22 +125,28 @@ func TestDemoProgress(t *testing.T) {
 			var b bytes.Buffer
 			return startDemoScreen(&b, false, live), &b
 		}
-		after := func(d time.Duration) { <-time.After(d); synctest.Wait() }
 		s, b := show(true)
+		after := func(d time.Duration) { <-time.After(d); synctest.Wait() }
+		text := func() string {
+			s.mu.Lock() // it goes on
+			defer s.mu.Unlock()
+			defer b.Reset()
+			return b.String()
+		}
 		s.waits("a")
 		after(900 * time.Millisecond)
 		s.waits("b")
-		if after(900 * time.Millisecond); b.Len() > 0 {
-			t.Errorf("under a second: %q", b)
+		after(900 * time.Millisecond)
+		if got := text(); got != "" {
+			t.Errorf("under a second: %q", got)
 		}
 		after(250 * time.Millisecond)
-		if got, want := b.String(), "\r 2.00s  ... b, for 1.1 s now\x1b[K"; got != want {
+		if got, want := text(), "\r 2.00s  ... b, for 1.1 s now\x1b[K"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		b.Reset()
 		s.say("done")
 		after(5 * time.Second)
-		if got, want := b.String(), "\r\x1b[K 2.05s  done\n"; got != want {
+		if got, want := text(), "\r\x1b[K 2.05s  done\n"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		s.close()
