@@ -17,6 +17,7 @@ struct embedded *embedded_table[EMBEDDED_MOST];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of the table's changes, and of what follows
 static int opened;                                       // 1; -1: it failed
 static int forked;                                       // this is a child of the process that has the node
+static pid_t owner;                                      // that process
 static uint32_t address;
 static void *file; // libutipc
 
@@ -25,6 +26,8 @@ static void in_child(void)
 	forked = opened != 0;
 	pthread_mutex_init(&lock, NULL);
 }
+
+int embedded_borrowed(void) { return embedded_used && !forked && getpid() != owner; }
 
 uint32_t embedded_address(void) { return address; }
 
@@ -68,6 +71,7 @@ static int open_node(const char *text)
 	}
 	int rc = embedded_library.open(text, &address);
 	if (rc == 0) {
+		owner = getpid();
 		pthread_atfork(NULL, NULL, in_child);
 		return 0;
 	}

@@ -77,6 +77,8 @@ uint32_t embedded_address(void);
 void embedded_ready(const int32_t *handles, uint16_t *ready, int n, int turn);
 // embedded_put makes fd a descriptor of a socket. It returns 0, or -1 with errno.
 int embedded_put(int fd, struct embedded *x);
+// embedded_borrowed reports whether this is a child of vfork: it has descriptors of its own, and the table is its parent's.
+int embedded_borrowed(void);
 // embedded_take takes a descriptor out, and returns the socket if it was the last.
 struct embedded *embedded_take(int fd);
 

@@ -68,6 +68,8 @@ int embedded_setsockopt(int fd, struct embedded *x, int level, int name, const v
 // release ends what a descriptor stands for, if it was the last.
 static void release(int fd, int abort)
 {
+	if (embedded_borrowed())
+		return;
 	embedded_forget(fd);
 	struct embedded *x = embedded_take(fd);
 	if (x == NULL)
@@ -93,7 +95,7 @@ void embedded_close(int fd)
 static int copied(int from, int to)
 {
 	struct embedded *x = embedded_any(from);
-	if (to < 0)
+	if (to < 0 || embedded_borrowed())
 		return to;
 	if (to != from && embedded_any(to) != NULL)
 		release(to, 0);

@@ -126,13 +126,15 @@ enum { MOST = 64 }; // handles of which a call asks at once
 static void report(struct batch *b, struct entry *at, uint32_t ready)
 {
 	uint32_t events = ready & at->events & ~FLAGS;
+	if (b->n == b->most) // an edge is for a call that has room
+		return;
 	if (at->events & EPOLLET) {
 		uint32_t news = events & ~at->last;
 		at->last = events;
 		if (news == 0)
 			return;
 	}
-	if (events == 0 || b->n == b->most)
+	if (events == 0)
 		return;
 	if (at->events & EPOLLONESHOT)
 		at->events = 0;

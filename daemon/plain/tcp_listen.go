@@ -23,12 +23,9 @@ import (
 // acceptRoom is what a kernel counts for a byte with a descriptor, in bytes, or less.
 const acceptRoom = 768
 
-// mostBacklog is as net.core.somaxconn has it.
-const mostBacklog = 4096
-
 // listen makes the socket take connections; again it changes the backlog.
 func (x *tcpSocket) listen(backlog uint32) error {
-	room := int(min(backlog, mostBacklog)) + 1
+	room := int(min(backlog, tcpwire.MostBacklog)) + 1
 	_ = x.d.control(func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, room*acceptRoom/2) })
 	s := x.all
 	x.mu.Lock()

@@ -18,6 +18,8 @@ const (
 	// NodeType is the type of the service that each daemon binds to its address of the prefix: the instance is the
 	// address. Which node has a port is asked there.
 	NodeType = 0x75740001
+	// MostBacklog is how many connections wait at a listener at most, as net.core.somaxconn has it.
+	MostBacklog = 4096
 	// Timeout is for how long a connection is tried, as Linux does without settings.
 	Timeout = 127 * time.Second
 )

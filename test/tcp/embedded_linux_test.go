@@ -68,7 +68,8 @@ func reported(t testing.TB, out string) (all [][2]uint64) {
 // to it. Who connects from a node at which its address is not, as the daemon of the address says, is reset.
 //
 // Mutations it catches: accept_own does not look whether the node is the right one; embedded_connect leaves all to the daemon; a
-// descriptor outlives exec.
+// descriptor outlives exec; report notes an edge for which a call has no room; a child of
+// vfork changes its parent's table.
 //
 // Proves: tcp.embedded
 func TestEmbedded(t *testing.T) {

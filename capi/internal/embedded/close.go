@@ -6,6 +6,7 @@ package embedded
 
 import (
 	"syscall"
+	"time"
 
 	"github.com/utipc/utipc/internal/tcpwire"
 )
@@ -27,6 +28,9 @@ func (n *Node) Shutdown(h int32, read, write bool) (int, error) {
 
 // tell sends a message that has no data, after what waits.
 func (s *Socket) tell(kind byte) {
+	if s.severed {
+		return
+	}
 	if len(s.waiting) > 0 {
 		s.waiting = append(s.waiting, []byte{kind})
 		return
@@ -65,10 +69,14 @@ func (s *Socket) unread() bool {
 	return s.off < len(s.in)
 }
 
+// lingerTime is for how long what was sent before a close waits for room, as at a daemon.
+const lingerTime = 30 * time.Second
+
 // finish ends a connection in order.
 func (s *Socket) finish() {
 	s.tell(tcpwire.Close)
-	if s.ended {
+	if s.severed {
+		s.c.Abort()
 		return
 	}
 	if len(s.waiting) == 0 {
@@ -76,5 +84,6 @@ func (s *Socket) finish() {
 		return
 	}
 	s.closing = true
+	s.c.SetWriteDeadline(time.Now().Add(s.n.linger))
 	s.sendLater()
 }

@@ -74,7 +74,7 @@ type Accepted struct {
 // Listen opens a listener for an address. Its own socket, of this node, is what others connect to. Errors: those of
 // stack.Listen.
 func (n *Node) Listen(at tcpwire.Addr, backlog int) (h int32, own stack.SocketAddr, err error) {
-	l, err := stack.SocketConfig{AcceptAhead: true, Backlog: max(backlog, 1)}.Listen(context.Background(), n.n, tcpwire.Network, nil)
+	l, err := stack.SocketConfig{AcceptAhead: true, Backlog: room(backlog)}.Listen(context.Background(), n.n, tcpwire.Network, nil)
 	if err != nil {
 		return 0, own, err
 	}
@@ -86,9 +86,13 @@ func (n *Node) Listen(at tcpwire.Addr, backlog int) (h int32, own stack.SocketAd
 	return n.add(s), own, nil
 }
 
-// takeRequests takes the connections that wait at a listener, if their openings are of its address.
+// room is how many connections may wait at a listener for a backlog of listen(2), of which a negative one is a large one.
+func room(backlog int) int { return max(1, int(min(uint32(backlog), tcpwire.MostBacklog))) }
+
+// takeRequests takes the next connection that waits at a listener, if its opening is of its address. The others wait there, up to
+// the backlog.
 func (s *Socket) takeRequests() {
-	for s.fresh {
+	for s.fresh && len(s.accepted) == 0 {
 		c, err := s.l.TryAccept()
 		if err != nil {
 			s.fresh = false

@@ -29,6 +29,7 @@ type Node struct {
 	mu       sync.Mutex // guards the rest
 	of       map[int32]*Socket
 	last     int32
+	linger   time.Duration        // see lingerTime
 	blocked  map[*Socket]struct{} // with something that waits for room
 	watching bool                 // a goroutine looks for room for them
 	ready    [64]*stack.Polled
@@ -73,7 +74,7 @@ func New(n *stack.Node) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Node{n: n, p: p, of: map[int32]*Socket{}, blocked: map[*Socket]struct{}{}}
+	x := &Node{n: n, p: p, linger: lingerTime, of: map[int32]*Socket{}, blocked: map[*Socket]struct{}{}}
 	p.Notify(x.wakers.wake)
 	return x, nil
 }

@@ -41,6 +41,7 @@ type Socket struct {
 	left    bool          // the peer reads nothing any more
 	wrote   bool          // shut down for writing
 	deaf    bool          // shut down for reading
+	severed bool          // nothing can be sent any more; what has come is still read
 	ended   bool          // it was reset, or never came to be
 	errno   syscall.Errno // to be reported once
 	waiting [][]byte      // messages that wait for room
@@ -73,6 +74,9 @@ func (s *Socket) readiness() (r uint16) {
 	if s.off < len(s.in) || s.eof || s.deaf {
 		r |= unix.POLLIN
 	}
+	if s.errno != 0 {
+		r |= unix.POLLERR
+	}
 	if len(s.waiting) == 0 || s.wrote {
 		r |= unix.POLLOUT
 	}
@@ -99,7 +103,11 @@ func (s *Socket) fill() {
 			return
 		case err != nil:
 			s.fresh = false
-			if !s.left || err != io.EOF {
+			switch {
+			case s.left && err == io.EOF:
+			case s.severed: // a write has told of it, or will
+				s.reset(s.errno)
+			default:
 				s.reset(syscall.ECONNRESET)
 			}
 			return
@@ -129,6 +137,15 @@ func (s *Socket) reset(errno syscall.Errno) {
 	s.ended, s.errno = true, errno
 	s.drop()
 	if s.c != nil {
+		s.c.Abort()
+	}
+}
+
+// sever notes that nothing can be sent any more: the connection has ended. What came before that is still read.
+func (s *Socket) sever() {
+	s.severed, s.errno, s.fresh = true, syscall.ECONNRESET, true
+	s.drop()
+	if s.closing {
 		s.c.Abort()
 	}
 }
@@ -219,7 +236,7 @@ func (s *Socket) send(parts [][]byte) (done int, err error) {
 		return 0, syscall.EAGAIN
 	}
 	for len(parts) > 0 {
-		if s.ended || s.wrote {
+		if s.ended || s.wrote || s.severed {
 			return s.broken(done)
 		}
 		if s.sendWaiting(); len(s.waiting) > 0 {
@@ -267,7 +284,7 @@ func (s *Socket) put(m []byte) bool {
 		s.waiting = append(s.waiting, append([]byte(nil), m...))
 		s.n.block(s)
 	case err != nil:
-		s.reset(syscall.ECONNRESET)
+		s.sever()
 		return false
 	}
 	return true
@@ -281,7 +298,7 @@ func (s *Socket) sendWaiting() {
 		case err == syscall.EAGAIN:
 			return
 		case err != nil:
-			s.reset(syscall.ECONNRESET)
+			s.sever()
 			return
 		}
 		s.sent()
@@ -313,13 +330,13 @@ func (s *Socket) sendLater() {
 			switch {
 			case s.ended:
 			case err != nil:
-				s.reset(syscall.ECONNRESET)
+				s.sever()
 			default:
 				s.sent()
 			}
 		}
 		s.sending = false
-		if s.closing && !s.ended {
+		if s.closing && !s.ended && !s.severed {
 			s.c.Close()
 		}
 	})

@@ -52,7 +52,7 @@ static void echo(int fd)
 	CHECK(close(fd) == 0);
 }
 
-enum { CONNECTIONS = 7 };
+enum { CONNECTIONS = 9 };
 
 static int serve(const char *ip)
 {
@@ -227,6 +227,27 @@ static void exchange(ready wait)
 	finish(c);
 }
 
+// A call that has room for one event reports each of two edges.
+static void edges(void)
+{
+	struct epoll_event e[2];
+	int ep = epoll_create1(EPOLL_CLOEXEC), c[2], seen = 0;
+	for (int i = 0; i < 2; i++) {
+		c[i] = dial(SOCK_NONBLOCK);
+		CHECK((by_poll(c[i], POLLOUT) & POLLOUT) != 0);
+		e[0] = (struct epoll_event){ .events = EPOLLOUT | EPOLLET, .data.u32 = i };
+		CHECK(epoll_ctl(ep, EPOLL_CTL_ADD, c[i], &e[0]) == 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		CHECK(epoll_wait(ep, e, 1, 10000) == 1);
+		seen |= 1 << e[0].data.u32;
+	}
+	CHECK(seen == 3);
+	CHECK(close(ep) == 0);
+	finish(c[0]);
+	finish(c[1]);
+}
+
 // A child has a clear error of the connection of its parent, and one that executes another program passes nothing on.
 static void children(void)
 {
@@ -238,6 +259,10 @@ static void children(void)
 			CHECK(write(c, "x", 1) == -1 && errno == EOWNERDEAD);
 		_exit(0);
 	}
+	CHECK(waitpid(p, &status, 0) == p && status == 0);
+	p = vfork();
+	if (p == 0) // it has its parent's memory, and descriptors of its own
+		_exit(dup2(c, 9) == 9 && close(c) == 0 && close_range(9, 9, 0) == 0 ? 0 : 1);
 	CHECK(waitpid(p, &status, 0) == p && status == 0);
 	if (own) {
 		snprintf(command, sizeof command, "[ ! -e /proc/self/fd/%d ]", c);
@@ -257,6 +282,7 @@ static int use(const char *ip, int port)
 	how = EPOLLET;
 	exchange(by_epoll);
 	exchange(by_spinning);
+	edges();
 	children();
 	int c = socket(AF_INET, SOCK_STREAM, 0);
 	struct sockaddr_in nobody = at(ip, 9);
