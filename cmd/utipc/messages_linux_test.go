@@ -144,6 +144,7 @@ func mistakesNamespace(t *testing.T, dir string) *netns.NS {
 	start(t, ns, "echo: node ", "echo", "--udp", "127.0.0.11,127.0.0.12", "--netid", "5", "18888:17")
 	start(t, ns, "echo: node ", "echo", "--udp", "127.0.0.21,127.0.0.22,127.0.0.23", "--keyfile", dir+"/cluster.key", "18888:17")
 	start(t, ns, "echo: node ", "echo", "--udp", "127.0.0.31,127.0.0.32", "--address", "1.1.1", "18888:17")
+	start(t, ns, "echo: node ", "echo", "--udp", "127.0.0.41,127.0.0.42", "--network", "tipc", "18888:17")
 	return ns
 }
 

@@ -76,5 +76,6 @@ var mistakes = []mistakeGroup{
 		{"no key", `ping --udp 127.0.0.22,127.0.0.21 --timeout 6s 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: encrypted=N: the others have keys: give this node their --keyfile`},
 		{"wrong key", `ping --udp 127.0.0.23,127.0.0.21 --timeout 6s --keyfile {dir}/other.key 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: sealed with a key not known=N: the others have another key: compare the files of --keyfile`},
 		{"duplicate address", `ping --udp 127.0.0.32,127.0.0.31 --timeout 6s --address 1.1.1 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: not for this station or node=N: another node may have this node's address: choose another --address`},
+		{"wrong network of a listener", `ping --udp 127.0.0.42,127.0.0.41 --timeout 30s --network tipcpacket 18888:17`, false, cmdline.Failed, `utipc ping: dial tipcpacket 18888:17: refused (no port): the listener is of network "tipc" (dial it with that)`},
 	}},
 }

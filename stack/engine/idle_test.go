@@ -11,8 +11,7 @@ import (
 // A socket with PreferIdle passes over sockets of its node that have messages unread or
 // unacknowledged, and among equals they take turns.
 //
-// Mutations it catches: busy does not count the queue, or what is not acknowledged; leastBusy takes
-// the last of equals; the turn is not given on.
+// Mutations it catches: busy does not count the queue, or what is not acknowledged.
 func TestPreferIdle(t *testing.T) {
 	p := newScriptedPeer(t)
 	var workers []*Port
@@ -69,10 +68,25 @@ func TestPreferIdle(t *testing.T) {
 			t.Errorf("to %d of those closed", got)
 		}
 	}
-	for _, w := range workers { // one that holds what it has read is busy
+	for _, w := range workers {
 		w.Close(0)
 	}
-	a, b := p.bound(t, PortConfig{ManualAck: true}, 18888, 17), p.bound(t, PortConfig{ManualAck: true}, 18888, 17)
+	// One that has messages unread is busy, though it has none to acknowledge: those that follow go to the other,
+	// whose turn it is or not.
+	a, b := p.bound(t, PortConfig{}, 18888, 17), p.bound(t, PortConfig{}, 18888, 17)
+	workers = []*Port{a, b}
+	for n, unread := 0, send(); n < 3; n++ {
+		got := send()
+		if got == unread {
+			t.Error("it has one that is not read")
+			break
+		}
+		take(got)
+	}
+	a.Close(0)
+	b.Close(0)
+	// So is one that has read all and holds one that it has not acknowledged.
+	a, b = p.bound(t, PortConfig{ManualAck: true}, 18888, 17), p.bound(t, PortConfig{ManualAck: true}, 18888, 17)
 	workers = []*Port{a, b}
 	k := send()
 	take(k)
