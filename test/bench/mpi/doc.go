@@ -7,6 +7,7 @@
 //	Way      how ranks exchange messages: which MPI, which transport, over whose TCP
 //	layout   hosts, and ranks on each; what is run there
 //	ground   namespaces on one network, with a daemon each or addresses of the kernel's
+//	traffic  what went by daemons and ranks' nodes, and whether that is what was sent
 //	agent    a program in the place of ssh, by which launchers start ranks on a host
 //	take     what was measured: each way has its turn in each round
 //
@@ -43,6 +44,10 @@ network namespace, whose processes share one core: two hosts have a cable, four 
 daemon, a process on the same core, which sends frames. On these hosts the kernel has no way to the other ones, and the daemons' counters have to show
 what was sent: a silent return to the kernel's TCP is an error. "TCP" is the kernel's, with cubic and offloads. "UCX" and "libfabric" are Open MPI's
 other ways over the kernel's TCP. Debian's MPICH has UCX alone, over either.
+
+"Node in rank" means that each rank has a node of its own in its process, as by utipc run --tcp --node embedded:IF, and sends frames itself; the
+launcher's connections are the daemons'. Each rank has to say that its node carried its messages, and the daemons'
+counters that these carried none: a return to the daemons is an error.
 
 Ranks of MPI spin while they wait, and a daemon that has to share their core waits until the scheduler takes it from them. "Yields"
 is mpi_yield_when_idle, which is for machines with fewer cores than processes: with a daemon on the rank's core

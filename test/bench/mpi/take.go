@@ -42,7 +42,8 @@ type key struct {
 type take struct {
 	b        *report.Bench
 	dir      string
-	library  string
+	library  string            // the preload library
+	node     string            // the library that has a node; empty: no way wants it
 	programs map[string]string // of examples/mpi, by MPI
 	hpcc     string
 	npb      []npb
@@ -90,7 +91,12 @@ func (t *take) prepare(o *Options) (err error) {
 		t.fail("HPCC", missing("hpcc", "hpcc"))
 	}
 	if t.library = o.Library; t.library == "" {
-		if t.library, err = buildLibrary(t.b.Context, root, t.dir); err != nil {
+		if t.library, err = buildPreload(t.b.Context, root, t.dir); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(Ways, func(w Way) bool { return w.Node && t.wanted(&w) }) {
+		if t.node, err = buildNode(t.b.Context, root, t.dir); err != nil {
 			return err
 		}
 	}
@@ -122,14 +128,17 @@ func (t *take) fail(what string, err error) {
 
 // ground is the one for a way and a layout, made when it is first wanted.
 func (t *take) ground(w *Way, l *layout) (*ground, error) {
-	name, library := fmt.Sprintf("%v-%d-%d", w.Ours, l.hosts, l.mtu), ""
+	name, library, own := fmt.Sprintf("%v-%v-%d-%d", w.Ours, w.Node, l.hosts, l.mtu), "", ""
 	if w.Ours {
 		library = t.library
+	}
+	if w.Node {
+		own = t.node
 	}
 	if g := t.grounds[name]; g != nil {
 		return g, nil
 	}
-	g, err := newGround(t.b.Site, filepath.Join(t.dir, name), l.hosts, l.mtu, library)
+	g, err := newGround(t.b.Site, filepath.Join(t.dir, name), l.hosts, l.mtu, library, own)
 	if err == nil {
 		t.grounds[name] = g
 	}
