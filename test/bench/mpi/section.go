@@ -161,8 +161,8 @@ const (
 		"mpi_yield_when_idle changes it, or a node in the process of the rank"
 	whyHops = "a message goes through two daemons, each a process that has to be scheduled on the core of the rank, and is copied into a UNIX socket and out of it at both ends, where the kernel's TCP " +
 		"is a function of the rank's own system call. A node in the process of the rank would do without"
-	whyFrames = "the rank's node makes a system call for each frame of 1500 bytes at most, to a socket of AF_PACKET on a macvlan, where the kernel's TCP is one for a message, and " +
-		"hands a veth cable up to 64 KiB at once"
+	whyFrames = "a message is a frame for each 1500 bytes, which the rank's node makes and sends by a socket of AF_PACKET on a macvlan, where the kernel's TCP hands a veth cable up to " +
+		"64 KiB at once"
 )
 
 // lose keeps cells of ours below 1 as losses.
