@@ -17,6 +17,7 @@ package mpi
 import (
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/utipc/utipc/test/bench/figure"
 	"github.com/utipc/utipc/test/bench/report"
@@ -26,6 +27,8 @@ import (
 type Options struct {
 	Library string // the preload library; empty: it is built from the checkout in which this runs
 	NPB     string // a folder with programs of the NAS Parallel Benchmarks; empty: these are not run
+	// Layouts are those that are measured, by their titles as the tables have them: hosts, ranks, and whether cores are idle. Nil: all.
+	Layouts *regexp.Regexp
 }
 
 // Kind is the measurement, with options that may be set until it begins.
@@ -66,6 +69,7 @@ func measure(b *report.Bench, o *Options) (s figure.Section, err error) {
 		return s, errors.New("MPI is measured between network namespaces alone")
 	}
 	t := newTake(b)
+	t.layouts = o.Layouts
 	defer t.close()
 	if err := t.prepare(o); err != nil {
 		return s, err

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,7 @@ type take struct {
 	hpcc     string
 	npb      []npb
 	grounds  map[string]*ground
+	layouts  *regexp.Regexp // that are measured; nil: all
 	found    map[key][]found
 	names    map[errand][]string // of results, with way 0, in their order
 	errors   []string
@@ -151,6 +153,11 @@ func (t *take) chosen(w *Way) bool { return t.b.Systems == nil || t.b.Systems.Ma
 // wanted reports whether a way is measured here.
 func (t *take) wanted(w *Way) bool { return t.programs[w.MPI] != "" && t.chosen(w) }
 
+// asked reports whether the layout of an errand is one of those that were asked for, or the program.
+func (t *take) asked(e errand) bool {
+	return t.layouts == nil || t.layouts.MatchString(t.title(e)+", "+company(e.burn))
+}
+
 // rounds has all ways take turns, as long as the Context lasts.
 func (t *take) rounds() {
 	p := t.b.Plan
@@ -187,7 +194,7 @@ const most = 2
 // turn makes one run, unless it is none of this way, or has failed too often.
 func (t *take) turn(e errand, round int) {
 	w := &Ways[e.way]
-	if t.b.Context.Err() != nil || !t.wanted(w) || t.failed[e] >= most || e.program == "HPCC" && w.MPI != OpenMPI {
+	if t.b.Context.Err() != nil || !t.wanted(w) || !t.asked(e) || t.failed[e] >= most || e.program == "HPCC" && w.MPI != OpenMPI {
 		return
 	}
 	results, others, err := t.run(e, w, &layouts[e.layout])
