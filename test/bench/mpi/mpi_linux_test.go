@@ -259,6 +259,29 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Layouts are measured that were asked for by their titles, idle and beside burners apart; all of them, if none were.
+//
+// Mutations it catches: asked leaves out who has the cores; it looks at the layout of another program.
+//
+// Proves: bench.mpi
+func TestLayouts(t *testing.T) {
+	idle, loaded, program := errand{}, errand{burn: true}, errand{program: "HPCC"}
+	for text, want := range map[string][3]bool{
+		"":                                   {true, true, true},
+		"^2 hosts, a rank each, cores idle$": {true, false, false},
+		"burner":                             {false, true, false},
+		"^HPCC":                              {false, false, true},
+	} {
+		x := newTake(&report.Bench{Context: t.Context(), Progress: io.Discard})
+		if text != "" {
+			x.layouts = regexp.MustCompile(text)
+		}
+		if got := [3]bool{x.asked(idle), x.asked(loaded), x.asked(program)}; got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
+
 // Each way has a base of the same MPI, over the kernel's TCP, and the launcher is told of all hosts.
 //
 // Mutations it catches: a way is compared with that of another MPI; command leaves out the ranks on a host.
