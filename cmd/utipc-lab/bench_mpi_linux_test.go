@@ -11,11 +11,11 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
-// Programs of MPI are measured over the kernel's TCP and over the daemons', so shortly that the figures say nothing. The
-// tables have both; what is printed of ours has gone by the daemons.
+// Programs of MPI are measured over the kernel's TCP, over the daemons', and with nodes in the ranks, so shortly that the figures say
+// nothing. The tables have all three; what is printed of ours has gone by the daemons, or by the nodes.
 //
 // Mutations it catches: the hosts of ours get addresses of the kernel's TCP and no library (the daemons see nothing); pair
-// leaves out ways of ours.
+// leaves out ways of ours; withNode gives ranks no node (the daemons carry all).
 //
 // Proves: bench.mpi
 func TestBenchMPI(t *testing.T) {
@@ -27,7 +27,7 @@ func TestBenchMPI(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	cmd := itself("bench", "mpi", "--tiny", "--wait", "0", "--out", dir, "--systems", "^Open MPI, TCP$|^Open MPI, utipc, yields$")
+	cmd := itself("bench", "mpi", "--tiny", "--wait", "0", "--out", dir, "--systems", "^Open MPI, TCP$|^Open MPI, utipc, yields$|^Open MPI, node in rank, yields$")
 	out, errs, err := runBench(t, cmd, (*exec.Cmd).Start)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, errs, out)
@@ -37,7 +37,7 @@ func TestBenchMPI(t *testing.T) {
 	if len(s.Errors) > 0 || len(s.Figures) != 1 || len(s.Tables) != 6 {
 		t.Fatalf("got %d figures and %d tables, %q", len(s.Figures), len(s.Tables), s.Errors)
 	}
-	for i, want := range []struct{ rows, ways int }{{16, 2}, {16, 1}, {5, 1}, {5, 2}, {5, 1}, {5, 1}} {
+	for i, want := range []struct{ rows, ways int }{{16, 3}, {16, 2}, {5, 2}, {5, 3}, {5, 2}, {5, 2}} {
 		table := s.Tables[i]
 		if len(table.Rows) != want.rows || len(table.Heads) != 1+want.ways {
 			t.Errorf("%s: got %d rows and the heads %q, want %d rows and %d ways", table.Title, len(table.Rows), table.Heads, want.rows, want.ways)

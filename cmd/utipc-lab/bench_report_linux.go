@@ -54,6 +54,7 @@ type benchReportFlags struct {
 	length, wait time.Duration
 	tiny, short  bool
 	quiet        bool
+	layouts      string
 	mpi          *mpi.Options // nil: it is no measurement of MPI
 }
 
@@ -115,6 +116,7 @@ func (o *benchReportFlags) parse(name string, args []string) error {
 	f.BoolVar(&o.quiet, "quiet", false, "no progress")
 	if o.mpi != nil {
 		f.StringVar(&o.mpi.NPB, "npb DIR", "", "run the programs of classes S and W of the NAS Parallel Benchmarks there, as cg.S.x or cg.S.2, of the MPI with which they were built")
+		f.StringVar(&o.layouts, "layouts REGEX", "", "only the layouts whose titles, as the tables have them, match: '^2 hosts, a rank each, cores idle'")
 		f.StringVar(&o.mpi.Library, "library FILE", "", "the preload library; else it is built from the checkout in which this runs, as the programs are")
 	}
 	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
@@ -129,6 +131,12 @@ func (o *benchReportFlags) parse(name string, args []string) error {
 		return cmdline.UsageError("--host needs --if and --secret, and excludes --memory")
 	case o.tiny && o.short:
 		return cmdline.UsageError("--tiny and --short exclude each other")
+	}
+	if o.layouts != "" {
+		var err error
+		if o.mpi.Layouts, err = regexp.Compile(o.layouts); err != nil {
+			return cmdline.UsageError(err.Error())
+		}
 	}
 	o.plan = report.Full
 	if o.short {

@@ -16,6 +16,7 @@ import (
 const (
 	sources = "examples/mpi"
 	library = "preload/build"
+	capi    = "capi/build"
 )
 
 // Compile compiles the programs in the folder src for an MPI, into the file out.
@@ -36,14 +37,23 @@ func Compile(ctx context.Context, mpi, src, out string) error {
 	return nil
 }
 
-// buildLibrary builds the preload library into a folder.
-func buildLibrary(ctx context.Context, root, dir string) (path string, err error) {
+// buildPreload builds the preload library into a folder.
+func buildPreload(ctx context.Context, root, dir string) (path string, err error) {
 	path = filepath.Join(dir, "libutipc-preload.so")
-	said, err := exec.CommandContext(ctx, filepath.Join(root, library), path).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", library, err, last(said))
+	return path, build(ctx, root, library, path)
+}
+
+// buildNode builds the library that has a node into a folder.
+func buildNode(ctx context.Context, root, dir string) (path string, err error) {
+	return filepath.Join(dir, "libutipc.so.0"), build(ctx, root, capi, "--quick", dir)
+}
+
+// build runs one of the checkout's programs.
+func build(ctx context.Context, root, program string, args ...string) error {
+	if said, err := exec.CommandContext(ctx, filepath.Join(root, program), args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", program, err, last(said))
 	}
-	return path, nil
+	return nil
 }
 
 // last is the end of what a program said, on one line.

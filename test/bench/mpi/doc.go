@@ -7,6 +7,7 @@
 //	Way      how ranks exchange messages: which MPI, which transport, over whose TCP
 //	layout   hosts, and ranks on each; what is run there
 //	ground   namespaces on one network, with a daemon each or addresses of the kernel's
+//	traffic  what went by daemons and ranks' nodes, and whether that is what was sent
 //	agent    a program in the place of ssh, by which launchers start ranks on a host
 //	take     what was measured: each way has its turn in each round
 //
@@ -16,6 +17,7 @@ package mpi
 import (
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/utipc/utipc/test/bench/figure"
 	"github.com/utipc/utipc/test/bench/report"
@@ -25,6 +27,8 @@ import (
 type Options struct {
 	Library string // the preload library; empty: it is built from the checkout in which this runs
 	NPB     string // a folder with programs of the NAS Parallel Benchmarks; empty: these are not run
+	// Layouts are those that are measured, by their titles as the tables have them: hosts, ranks, and whether cores are idle. Nil: all.
+	Layouts *regexp.Regexp
 }
 
 // Kind is the measurement, with options that may be set until it begins.
@@ -44,6 +48,10 @@ daemon, a process on the same core, which sends frames. On these hosts the kerne
 what was sent: a silent return to the kernel's TCP is an error. "TCP" is the kernel's, with cubic and offloads. "UCX" and "libfabric" are Open MPI's
 other ways over the kernel's TCP. Debian's MPICH has UCX alone, over either.
 
+"Node in rank" means that each rank has a node of its own in its process, as by utipc run --tcp --node embedded:IF, and sends frames itself; the
+launcher's connections are the daemons'. Each rank has to say that its node carried its messages, and the daemons'
+counters that these carried none: a return to the daemons is an error.
+
 Ranks of MPI spin while they wait, and a daemon that has to share their core waits until the scheduler takes it from them. "Yields"
 is mpi_yield_when_idle, which is for machines with fewer cores than processes: with a daemon on the rank's core
 this is one. It is measured over both. Open MPI does so by itself where it starts more ranks on a host than that has cores; UCX and MPICH
@@ -61,6 +69,7 @@ func measure(b *report.Bench, o *Options) (s figure.Section, err error) {
 		return s, errors.New("MPI is measured between network namespaces alone")
 	}
 	t := newTake(b)
+	t.layouts = o.Layouts
 	defer t.close()
 	if err := t.prepare(o); err != nil {
 		return s, err

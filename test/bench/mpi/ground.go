@@ -19,7 +19,6 @@ import (
 
 	"github.com/utipc/utipc/internal/bed"
 	"github.com/utipc/utipc/internal/cores"
-	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/station"
 	"github.com/utipc/utipc/test/bench/worker"
 )
@@ -49,11 +48,17 @@ type ground struct {
 	hosts   []string
 	agent   string
 	daemons []*worker.Process // none: the hosts have the kernel's TCP
+	driver  string            // of these
+	own     string            // the library of which ranks have nodes of their own; empty: they have none
 }
 
-// newGround makes so many hosts; with a library they have a daemon each, and no address of the kernel's.
-func newGround(site *station.Site, dir string, hosts, mtu int, library string) (g *ground, err error) {
-	g = &ground{site: site, dir: dir, network: kernelNetwork}
+// newGround makes so many hosts; with a preload library they have a daemon each, and no address of the kernel's. Ranks with nodes of
+// their own have them of the other library; AF_XDP of the daemons would take their frames.
+func newGround(site *station.Site, dir string, hosts, mtu int, library, own string) (g *ground, err error) {
+	g = &ground{site: site, dir: dir, network: kernelNetwork, own: own, driver: site.Driver}
+	if own != "" {
+		g.driver = worker.Packet
+	}
 	if library != "" {
 		g.network = daemonNetwork
 	}
@@ -112,7 +117,7 @@ func (g *ground) daemon(i, core int) (socket string, err error) {
 	}
 	g.daemons = append(g.daemons, p)
 	_, err = p.Open(worker.Open{
-		Load: worker.Daemon, End: i, Iface: g.net.Name(i), Driver: g.site.Driver, Wait: "adaptive", Path: socket,
+		Load: worker.Daemon, End: i, Iface: g.net.Name(i), Driver: g.driver, Wait: "adaptive", Path: socket,
 		TCP: netip.PrefixFrom(address(g.network, i), g.network.Bits()).String(),
 	})
 	return socket, err
@@ -121,45 +126,10 @@ func (g *ground) daemon(i, core int) (socket string, err error) {
 // close removes the network. The daemons end with the site.
 func (g *ground) close() { g.net.Close() }
 
-// A traffic is what went by a daemon while something ran.
-type traffic struct{ connections, bytes uint64 }
-
-// count counts what goes by each daemon until the function that it returns is called.
-func (g *ground) count() (end func() ([]traffic, error), err error) {
-	var calls []*worker.Call
-	for _, p := range g.daemons {
-		c, err := p.Run(load.Job{Kind: load.Receive})
-		if err != nil {
-			return nil, err
-		}
-		calls = append(calls, c)
-	}
-	return func() (all []traffic, err error) {
-		for _, c := range calls {
-			c.Stop()
-		}
-		for _, c := range calls {
-			r, e := c.Result(time.Minute)
-			all, err = append(all, traffic{r.Count, r.Bytes}), errors.Join(err, e)
-		}
-		return all, err
-	}, nil
-}
-
-// errFellBack is of a run whose messages did not go by the daemons.
-var errFellBack = errors.New("messages went another way than by the daemons")
-
-// checkTraffic checks that so many bytes of messages went by each of so many daemons, over connections with other hosts.
-func checkTraffic(all []traffic, daemons int, bytes uint64) error {
-	if len(all) != daemons {
-		return fmt.Errorf("%w: there are %d, want %d", errFellBack, len(all), daemons)
-	}
-	for i, t := range all {
-		if t.connections < 2 || t.bytes < bytes {
-			return fmt.Errorf("%w: daemon %d has seen %d connections and %d bytes of %d or more", errFellBack, i, t.connections, t.bytes, bytes)
-		}
-	}
-	return nil
+// withNode is a program that has a node in its process, and says at its end what went by that, as utipc run --node has it.
+// All hosts' interfaces have one name.
+func (g *ground) withNode(program []string) []string {
+	return append([]string{"env", "UTIPC_NODE=embedded:" + g.net.Name(0), "UTIPC_LIBRARY=" + g.own, "UTIPC_PRELOAD_DEBUG=1"}, program...)
 }
 
 // errLate is of a run that did not end in time; what it printed until then is right.
@@ -169,6 +139,9 @@ var errLate = errors.New("it did not end in time")
 // what it printed. What is not done when ctx is is killed, with all that it has started: errLate.
 func (g *ground) run(ctx context.Context, w *Way, j job, sent func(out string) uint64) (out string, err error) {
 	j.hosts, j.network, j.iface, j.agent = g.hosts, g.network.String(), g.iface, g.agent
+	if w.Node {
+		j.program = g.withNode(j.program)
+	}
 	end, err := g.count()
 	if err != nil {
 		return "", err
@@ -202,11 +175,14 @@ func (g *ground) run(ctx context.Context, w *Way, j job, sent func(out string) u
 		return "", fmt.Errorf("%w: %s", err, last(b.Bytes()))
 	}
 	if n := sent(out); e == nil && (n > 0 || err == nil) { // what is late may not have begun
-		daemons := 0
-		if w.Ours {
-			daemons = len(g.hosts)
+		switch {
+		case w.Node:
+			e = checkNodes(seen, out, len(g.hosts), j.each, n, err == nil)
+		case w.Ours:
+			e = checkTraffic(seen, len(g.hosts), n)
+		default:
+			e = checkTraffic(seen, 0, n)
 		}
-		e = checkTraffic(seen, daemons, n)
 	}
 	if e != nil {
 		return "", e

@@ -165,6 +165,38 @@ func TestFallBack(t *testing.T) {
 	}
 }
 
+// Ranks with nodes of their own fall back when the daemons carry what they send, when a rank has no node or no connection of it, or
+// when too little went by the nodes.
+//
+// Mutations it catches: checkNodes does not look at the daemons' bytes; at the number of nodes; at each node's connections; it takes one
+// direction of a node's bytes; it asks ranks that were killed.
+//
+// Proves: bench.mpi
+func TestNodesFallBack(t *testing.T) {
+	const first, second = "utipc: node 5a had 1 connections, 600 bytes in, 500 out\n", "utipc: node 5b had 1 connections, 500 bytes in, 600 out\n"
+	launcher := []traffic{{1, 5000}, {1, 5000}}
+	for name, c := range map[string]struct {
+		daemons []traffic
+		out     string
+		ended   bool
+		good    bool
+	}{
+		"all is well":         {launcher, "a line\n" + first + second, true, true},
+		"killed":              {launcher, "", false, true},
+		"by a daemon":         {[]traffic{{1, 5000}, {3, 2*launching + 1}}, first + second, true, false},
+		"killed, by a daemon": {[]traffic{{1, 5000}, {3, 2*launching + 1}}, "", false, false},
+		"by no daemon":        {nil, first + second, true, false},
+		"no node":             {launcher, "", true, false},
+		"one node":            {launcher, strings.Replace(first, "500 out", "5000 out", 1), true, false},
+		"no connection":       {launcher, first + strings.Replace(second, "1 conn", "0 conn", 1), true, false},
+		"too little":          {launcher, first + strings.Replace(second, "600 out", "599 out", 1), true, false},
+	} {
+		if err := checkNodes(c.daemons, c.out, 2, 1, 1100, c.ended); (err == nil) != c.good {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 // Ratios are of the same round, times and rates both as how many times as fast; a cell of ours below 1 is a loss with a
 // reason; goals are judged.
 //
@@ -224,6 +256,29 @@ func TestCompare(t *testing.T) {
 	}
 	if verdict, _ := x.judge(key{ours, "halo 79"}, goal{"halo 79", false, 9000, 1}); verdict != "" {
 		t.Errorf("a goal of another MTU: %s", verdict)
+	}
+}
+
+// Layouts are measured that were asked for by their titles, idle and beside burners apart; all of them, if none were.
+//
+// Mutations it catches: asked leaves out who has the cores; it looks at the layout of another program.
+//
+// Proves: bench.mpi
+func TestLayouts(t *testing.T) {
+	idle, loaded, program := errand{}, errand{burn: true}, errand{program: "HPCC"}
+	for text, want := range map[string][3]bool{
+		"":                                   {true, true, true},
+		"^2 hosts, a rank each, cores idle$": {true, false, false},
+		"burner":                             {false, true, false},
+		"^HPCC":                              {false, false, true},
+	} {
+		x := newTake(&report.Bench{Context: t.Context(), Progress: io.Discard})
+		if text != "" {
+			x.layouts = regexp.MustCompile(text)
+		}
+		if got := [3]bool{x.asked(idle), x.asked(loaded), x.asked(program)}; got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
 	}
 }
 

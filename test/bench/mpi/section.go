@@ -161,6 +161,8 @@ const (
 		"mpi_yield_when_idle changes it, or a node in the process of the rank"
 	whyHops = "a message goes through two daemons, each a process that has to be scheduled on the core of the rank, and is copied into a UNIX socket and out of it at both ends, where the kernel's TCP " +
 		"is a function of the rank's own system call. A node in the process of the rank would do without"
+	whyFrames = "a message is a frame for each 1500 bytes, which the rank's node makes and sends by a socket of AF_PACKET on a macvlan, where the kernel's TCP hands a veth cable up to " +
+		"64 KiB at once"
 )
 
 // lose keeps cells of ours below 1 as losses.
@@ -172,7 +174,10 @@ func (t *take) lose() {
 		}
 		w := &Ways[k.way]
 		reason := whySpins
-		if strings.HasSuffix(w.Name, ", yields") {
+		switch {
+		case w.Node:
+			reason = whyFrames
+		case strings.HasSuffix(w.Name, ", yields"):
 			reason = whyHops
 		}
 		text := func(k key) string {

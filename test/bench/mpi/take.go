@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -42,11 +43,13 @@ type key struct {
 type take struct {
 	b        *report.Bench
 	dir      string
-	library  string
+	library  string            // the preload library
+	node     string            // the library that has a node; empty: no way wants it
 	programs map[string]string // of examples/mpi, by MPI
 	hpcc     string
 	npb      []npb
 	grounds  map[string]*ground
+	layouts  *regexp.Regexp // that are measured; nil: all
 	found    map[key][]found
 	names    map[errand][]string // of results, with way 0, in their order
 	errors   []string
@@ -90,7 +93,12 @@ func (t *take) prepare(o *Options) (err error) {
 		t.fail("HPCC", missing("hpcc", "hpcc"))
 	}
 	if t.library = o.Library; t.library == "" {
-		if t.library, err = buildLibrary(t.b.Context, root, t.dir); err != nil {
+		if t.library, err = buildPreload(t.b.Context, root, t.dir); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(Ways, func(w Way) bool { return w.Node && t.wanted(&w) }) {
+		if t.node, err = buildNode(t.b.Context, root, t.dir); err != nil {
 			return err
 		}
 	}
@@ -122,14 +130,17 @@ func (t *take) fail(what string, err error) {
 
 // ground is the one for a way and a layout, made when it is first wanted.
 func (t *take) ground(w *Way, l *layout) (*ground, error) {
-	name, library := fmt.Sprintf("%v-%d-%d", w.Ours, l.hosts, l.mtu), ""
+	name, library, own := fmt.Sprintf("%v-%v-%d-%d", w.Ours, w.Node, l.hosts, l.mtu), "", ""
 	if w.Ours {
 		library = t.library
+	}
+	if w.Node {
+		own = t.node
 	}
 	if g := t.grounds[name]; g != nil {
 		return g, nil
 	}
-	g, err := newGround(t.b.Site, filepath.Join(t.dir, name), l.hosts, l.mtu, library)
+	g, err := newGround(t.b.Site, filepath.Join(t.dir, name), l.hosts, l.mtu, library, own)
 	if err == nil {
 		t.grounds[name] = g
 	}
@@ -141,6 +152,11 @@ func (t *take) chosen(w *Way) bool { return t.b.Systems == nil || t.b.Systems.Ma
 
 // wanted reports whether a way is measured here.
 func (t *take) wanted(w *Way) bool { return t.programs[w.MPI] != "" && t.chosen(w) }
+
+// asked reports whether the layout of an errand is one of those that were asked for, or the program.
+func (t *take) asked(e errand) bool {
+	return t.layouts == nil || t.layouts.MatchString(t.title(e)+", "+company(e.burn))
+}
 
 // rounds has all ways take turns, as long as the Context lasts.
 func (t *take) rounds() {
@@ -178,7 +194,7 @@ const most = 2
 // turn makes one run, unless it is none of this way, or has failed too often.
 func (t *take) turn(e errand, round int) {
 	w := &Ways[e.way]
-	if t.b.Context.Err() != nil || !t.wanted(w) || t.failed[e] >= most || e.program == "HPCC" && w.MPI != OpenMPI {
+	if t.b.Context.Err() != nil || !t.wanted(w) || !t.asked(e) || t.failed[e] >= most || e.program == "HPCC" && w.MPI != OpenMPI {
 		return
 	}
 	results, others, err := t.run(e, w, &layouts[e.layout])

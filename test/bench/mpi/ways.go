@@ -20,6 +20,7 @@ type Way struct {
 	Name string
 	MPI  string // OpenMPI or MPICH
 	Ours bool   // hosts have daemons, and ranks the addresses of these
+	Node bool   // each rank has a node of its own in its process; of the daemons it has its addresses alone
 	// Args are of mpirun, and Env is its environment, which ranks have too. In Env $interface is that of the hosts' addresses.
 	Args, Env []string
 	// Base is the way of the same MPI that this is compared with; empty: this is that one.
@@ -44,6 +45,8 @@ var Ways = []Way{
 	{Name: "Open MPI, TCP, yields", MPI: OpenMPI, Args: join(btl, yield), Base: baseOpenMPI},
 	{Name: "Open MPI, utipc, yields", MPI: OpenMPI, Ours: true, Args: join(btl, yield), Base: baseOpenMPI},
 	{Name: "Open MPI, utipc", MPI: OpenMPI, Ours: true, Args: btl, Base: baseOpenMPI},
+	{Name: "Open MPI, node in rank, yields", MPI: OpenMPI, Ours: true, Node: true, Args: join(btl, yield), Base: baseOpenMPI},
+	{Name: "Open MPI, node in rank", MPI: OpenMPI, Ours: true, Node: true, Args: btl, Base: baseOpenMPI},
 	{
 		Name: "Open MPI, UCX", MPI: OpenMPI, Env: ucx, Base: baseOpenMPI,
 		Args: []string{"--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"},
