@@ -14,21 +14,21 @@ static char *first_socket, *first_tcp;
 
 __attribute__((constructor)) static void remember(void)
 {
-	const char *socket = getenv("UTIPC_SOCKET"), *tcp = getenv("UTIPC_TCP");
+	const char *socket = secure_getenv("UTIPC_SOCKET"), *tcp = secure_getenv("UTIPC_TCP");
 	first_socket = socket != NULL ? strdup(socket) : NULL;
 	first_tcp = tcp != NULL ? strdup(tcp) : NULL;
 }
 
 const char *tcp_variable(void)
 {
-	const char *now = getenv("UTIPC_TCP");
+	const char *now = secure_getenv("UTIPC_TCP");
 	return now != NULL ? now : first_tcp;
 }
 
 static int connect_daemon(void)
 {
 	static const char usual[] = "/run/utipc/utipc.sock";
-	const char *path = getenv("UTIPC_SOCKET");
+	const char *path = secure_getenv("UTIPC_SOCKET");
 	if (path == NULL)
 		path = first_socket;
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -53,7 +53,7 @@ static int connect_daemon(void)
 		rc = syscall(SYS_connect, c, &a, len);
 	while (rc < 0 && errno == EINTR);
 	if (rc < 0) {
-		if (getenv("UTIPC_PRELOAD_DEBUG") != NULL)
+		if (secure_getenv("UTIPC_PRELOAD_DEBUG") != NULL)
 			dprintf(2, "utipc: no daemon at %s: %s\n", path, strerror(errno));
 		syscall(SYS_close, c);
 		errno = EAFNOSUPPORT;

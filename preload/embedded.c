@@ -46,7 +46,7 @@ static const char *load(void)
 		{ "error", offsetof(struct library, error) },	    { "shutdown", offsetof(struct library, shutdown) },
 		{ "close", offsetof(struct library, close) },	    { "counters", offsetof(struct library, counters) },
 	};
-	const char *path = getenv("UTIPC_LIBRARY");
+	const char *path = secure_getenv("UTIPC_LIBRARY");
 	file = dlopen(path != NULL ? path : "libutipc.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (file == NULL)
 		return dlerror();
@@ -86,7 +86,7 @@ int embedded_node(void)
 {
 	static const char scheme[] = "embedded:";
 	static int failure;
-	const char *text = getenv("UTIPC_NODE");
+	const char *text = secure_getenv("UTIPC_NODE");
 	if (forked || text == NULL || strncmp(text, scheme, sizeof scheme - 1) != 0)
 		return 0;
 	pthread_mutex_lock(&lock);
@@ -142,7 +142,7 @@ __attribute__((destructor)) static void finish(void)
 	struct utipc_embedded_counters c;
 	if (opened <= 0 || forked || embedded_library.counters(&c) < 0)
 		return;
-	if (getenv("UTIPC_PRELOAD_DEBUG") != NULL)
+	if (secure_getenv("UTIPC_PRELOAD_DEBUG") != NULL)
 		dprintf(2, "utipc: node %x had %llu connections, %llu bytes in, %llu out\n", address, (unsigned long long)c.connections,
 			(unsigned long long)c.in, (unsigned long long)c.out);
 	for (int fd = 0; embedded_used && fd < EMBEDDED_MOST; fd++) {

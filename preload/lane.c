@@ -110,6 +110,6 @@ int lane_again(struct lane_wait *w, int found)
 // With one core a look only keeps the other end from running.
 __attribute__((constructor)) static void switch_on(void)
 {
-	const char *text = getenv("UTIPC_LANE");
+	const char *text = secure_getenv("UTIPC_LANE");
 	lane_on = text != NULL && *text == '1' && sysconf(_SC_NPROCESSORS_ONLN) > 1;
 }
