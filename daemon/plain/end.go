@@ -177,15 +177,16 @@ func (e *end) write(b []byte) error {
 	return err
 }
 
-// tryWrite writes a message. Errors: syscall.EAGAIN.
-func (e *end) tryWrite(b []byte) error {
-	return e.control(func(fd int) error {
+// tryWrite writes a message, or to a stream as much of it as there is room for. Errors: syscall.EAGAIN.
+func (e *end) tryWrite(b []byte) (n int, err error) {
+	err = e.control(func(fd int) (err error) {
 		for {
-			if _, err := e.send(fd, b); err != unix.EINTR {
+			if n, err = e.send(fd, b); err != unix.EINTR {
 				return err
 			}
 		}
 	})
+	return max(n, 0), err
 }
 
 // drain takes n bytes out that the program has written, or as many as there are.

@@ -93,7 +93,7 @@ func (x *socket) pass(from source, buf *scratch) (more bool) {
 		}
 		h.Len = uint32(k)
 		h.Put(buf[:attach.HeaderLen])
-		switch err := x.d.tryWrite(buf[:attach.HeaderLen+k]); err {
+		switch _, err := x.d.tryWrite(buf[:attach.HeaderLen+k]); err {
 		case nil:
 		case syscall.EAGAIN:
 			m.stalled = true

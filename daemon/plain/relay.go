@@ -54,8 +54,8 @@ func (x *socket) prime(c *stack.Conn) (rest []byte, err error) {
 			return nil, err
 		}
 		x.d.begin()
-		if x.d.tryWrite(buf[:k]) != nil { // toProgram finds out why
-			return bytes.Clone(buf[:k]), nil
+		if n, _ := x.d.tryWrite(buf[:k]); n < k { // toProgram finds out why
+			return bytes.Clone(buf[n:k]), nil
 		}
 	}
 	return nil, nil
