@@ -41,7 +41,12 @@ type linkWatch struct {
 	buf   []byte
 	state linkState
 	lost  bool // what is known may be old: ask when the queue is empty
+	inRow int  // how often one after the other news were lost
 }
+
+// mostLosses is how often one after the other a socket says that news were lost before that is taken for
+// a shortage of memory, which passes later than its queue is emptied.
+const mostLosses = 64
 
 // watchLink follows the interface of that number in the network namespace of the
 // calling thread, whatever thread goes on with it.
@@ -125,6 +130,9 @@ func (w *linkWatch) run() {
 // step takes one message, or asks; wait says that there was nothing to do.
 func (w *linkWatch) step(fd int) (wait bool, err error) {
 	n, from, err := unix.Recvfrom(fd, w.buf, unix.MSG_DONTWAIT)
+	if err != unix.ENOBUFS {
+		w.inRow = 0
+	}
 	switch err {
 	case nil:
 		// What another process sends us is not the kernel's word.
@@ -138,7 +146,10 @@ func (w *linkWatch) step(fd int) (wait bool, err error) {
 		// The kernel sends nothing more, answers neither, until we have emptied
 		// our queue.
 		w.lost = true
-		return false, nil
+		if w.inRow++; w.inRow < mostLosses {
+			return false, nil
+		}
+		w.inRow = 0
 	case unix.EAGAIN:
 		if !w.lost {
 			return true, nil

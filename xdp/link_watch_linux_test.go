@@ -17,6 +17,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/netlink"
 	"github.com/utipc/utipc/test/netns"
+	failing "github.com/utipc/utipc/test/shortage"
 )
 
 const watchTimeout = 2 * time.Minute
@@ -313,4 +314,40 @@ func linkMessage(typ uint16, family byte, index int, flags, mtu uint32) []byte {
 	m = netlink.AppendAttribute(m, unix.IFLA_MTU, binary.NativeEndian.AppendUint32(nil, mtu))
 	binary.NativeEndian.PutUint32(m, uint32(len(m)))
 	return m
+}
+
+// A watch of an interface that cannot begin, because the kernel has no memory for what it has to say and
+// goes on having none, says so.
+//
+// Mutation it catches: step takes ENOBUFS for lost news without a limit, and watchLink does not return.
+func TestWatchWithoutMemory(t *testing.T) {
+	netns.Require(t)
+	w := &watched{T: t, ns: netns.New(t)}
+	netns.Veth(t, w.ns, w.ns, "one", "two", 1500)
+	w.index = w.number("one")
+	thread := failing.Start(t)
+	for n := 1; ; n++ {
+		var watch *linkWatch
+		var err error
+		thread.Do(func() {
+			w.ns.Do(func() {
+				thread.Fail(n, 0, unix.ENOBUFS)
+				watch, err = watchLink(w.index, func(linkState) {})
+				thread.Relent()
+			})
+		})
+		if watch != nil {
+			watch.Close()
+		}
+		call, failed := thread.Failed()
+		if failed == 0 {
+			if n < 5 {
+				t.Errorf("only %d calls", n)
+			}
+			return
+		}
+		if watch == nil && !errors.Is(err, unix.ENOBUFS) {
+			t.Errorf("from call %d, %s, on: %v", n, call, err)
+		}
+	}
 }

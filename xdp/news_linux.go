@@ -50,16 +50,19 @@ func (n *news) run(changed func()) {
 	defer close(n.done)
 	conn, err := n.file.SyscallConn()
 	var buf [1]byte // what is said does not matter, nor who says it
-	for err == nil {
+	for inRow := 0; err == nil; {
 		var fault error
 		err = conn.Read(func(fd uintptr) bool {
 			_, _, fault = unix.Recvfrom(int(fd), buf[:], unix.MSG_DONTWAIT)
 			return fault != unix.EAGAIN
 		})
+		if inRow++; fault != unix.ENOBUFS {
+			inRow = 0
+		}
 		switch {
 		case err != nil:
 			return
-		case fault == nil, fault == unix.ENOBUFS: // news were lost: these too are news
+		case fault == nil, fault == unix.ENOBUFS && inRow < mostLosses: // news were lost: these too are news
 			changed()
 		case fault != unix.EINTR: // short of memory, most likely
 			select {
