@@ -31,7 +31,7 @@ func openNNG(o worker.Open) (load.Load, error) {
 	})
 }
 
-// An nngSocket is a socket whose calls wait for no longer than look.
+// An nngSocket is a socket whose calls wait for no longer than look; a request for answerLimit.
 type nngSocket struct {
 	s C.nng_socket
 	b []byte // what was received last
@@ -53,18 +53,26 @@ func newNNG(p pattern) (queueSocket, error) {
 	if err := nngError(code); err != nil {
 		return nil, err
 	}
-	err := errors.Join(n.set(C.NNG_OPT_RECVTIMEO), n.set(C.NNG_OPT_SENDTIMEO))
+	answerBy := look
+	if p == request {
+		answerBy = answerLimit
+	}
+	err := errors.Join(n.set(C.NNG_OPT_RECVTIMEO, answerBy), n.set(C.NNG_OPT_SENDTIMEO, look))
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
 }
 
-// set sets a time limit to look.
-func (n *nngSocket) set(option string) error {
+// answerLimit is how long a request waits for its answer. It cannot be looked for again: a REQ socket
+// gives a request up when a call has waited in vain.
+const answerLimit = 30 * time.Second
+
+// set sets a time limit.
+func (n *nngSocket) set(option string, limit time.Duration) error {
 	name := C.CString(option)
 	defer C.free(unsafe.Pointer(name))
-	return nngError(C.nng_socket_set_ms(n.s, name, C.nng_duration(look.Milliseconds())))
+	return nngError(C.nng_socket_set_ms(n.s, name, C.nng_duration(limit.Milliseconds())))
 }
 
 func (n *nngSocket) Listen(at string) error {
