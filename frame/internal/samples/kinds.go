@@ -62,8 +62,14 @@ var Kinds = []Kind{
 			f := p.Fields()
 			return f.Append(b, p.Data()), nil
 		},
-		Words: constant([15]uint32{all, 0xfff8ffff, all, all, all, all, all, all, all, all, all}),
-		Data:  allData,
+		Words: func(m frame.Message) [15]uint32 {
+			w := [15]uint32{all, 0xfff8ffff, all, all, all, all, all, all, all, all, all}
+			if p := (frame.Payload{Message: m}); p.Syn() && (p.Type() == frame.NamedMsg || p.Type() == frame.DirectMsg) {
+				w[1] |= 3 << 17 // the kind of connection that is asked for
+			}
+			return w
+		},
+		Data: allData,
 	},
 	{
 		Name: "state",
