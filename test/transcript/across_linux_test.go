@@ -75,8 +75,8 @@ func across(ctx context.Context, t *testing.T, client, server host) {
 	where := fmt.Sprintf("client at %s, server at %s", client.name, server.name)
 	keep(t, "client at "+client.name+".txt", clients)
 	keep(t, "server at "+server.name+".txt", servers)
-	check(t, where, "client.txt", clients, LibraryKinds)
-	check(t, where, "server.txt", servers, LibraryKinds)
+	check(t, where, "client.txt", clients, AcrossKinds)
+	check(t, where, "server.txt", servers, AcrossKinds)
 }
 
 // Across nodes, one of which has a kernel, each part prints over the library what it prints where both

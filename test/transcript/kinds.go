@@ -12,7 +12,7 @@ var KernelKinds = []Kind{
 	},
 }
 
-// LibraryKinds are differences of the preload library to a kernel, on one node and across nodes. There are at most ten, and
+// LibraryKinds are differences of the preload library to a kernel. There are at most ten, and
 // none is about data, readiness, or the error of connect, send or receive.
 var LibraryKinds = []Kind{
 	{
@@ -24,6 +24,18 @@ var LibraryKinds = []Kind{
 		regexp.MustCompile(`^send\(s\d+, \d+ bytes, DONTWAIT\) again and again: (\d+) times, then = EAGAIN$`), false,
 	},
 }
+
+// AcrossKinds are those of the preload library across nodes, besides: of few runs, on busy machines.
+var AcrossKinds = append([]Kind{
+	{
+		"peeking of a stream", "two messages that come while the library looks at a UNIX socket are one to it",
+		regexp.MustCompile(`^recv\(s\d+, 100, PEEK\|DONTWAIT\) = (4 "last"|9 "lastwords")$`), false,
+	},
+	{
+		"what comes back of a stream", "what is written to a UNIX socket before the daemon reads may be one message to it",
+		regexp.MustCompile(`^recvmsg\(s\d+, 100, DONTWAIT\) = 0 from port\d+@node1 errinfo 2 length (6 retdata "unread"|14 retdata "unreadand more") destname \{22002,1,1\}$`), false,
+	},
+}, LibraryKinds...)
 
 // SupervisorKinds are those of the supervisor, besides the library's. read(2), write(2), close(2) and the poll family
 // never reach it: the filter would make them dearer for all programs.
