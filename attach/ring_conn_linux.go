@@ -21,7 +21,6 @@ import (
 // else reads meanwhile. Errors: those of Write, after which the connection is of no use;
 // refused tells why there is no ring, which RefuseRing is to answer.
 func (c *Conn) ServeRing(h *Header) (refused, err error) {
-	reply := h.Reply(0)
 	size, ok := RingSize(h.Arg0)
 	switch {
 	case !ok:
@@ -39,6 +38,7 @@ func (c *Conn) ServeRing(h *Header) (refused, err error) {
 	if refused != nil {
 		return refused, nil
 	}
+	reply := h.Reply(0)
 	reply.Arg0 = uint32(size)
 	return nil, c.useRing(r, &reply, fd)
 }

@@ -34,18 +34,24 @@ func TestCrossingClose(t *testing.T) {
 			if client.Held() == 0 || server.Held() == 0 {
 				t.Fatalf("%d and %d bytes held", client.Held(), server.Held())
 			}
-			client.Close(b.now)
-			server.Close(b.now)
-			if !b.until(lingerProbe/2, func() bool { return client.Gone() && server.Gone() }) {
-				t.Errorf("client: %v, %d bytes held; server: %v, %d bytes held", client.Gone(), client.Held(), server.Gone(), server.Held())
-			}
-			if a, b := client.Unsent(), server.Unsent(); a+b != 0 {
-				t.Errorf("%d and %d bytes lost", a, b)
-			}
-			l.Close(b.now)
-			b.clean()
+			b.closeBoth(client, server, l)
 		})
 	}
+}
+
+// closeBoth closes both ends, and checks that each comes to its end and that nothing is lost.
+func (b *bed) closeBoth(client, server *Conn, l *Listener) {
+	b.t.Helper()
+	client.Close(b.now)
+	server.Close(b.now)
+	if !b.until(lingerProbe/2, func() bool { return client.Gone() && server.Gone() }) {
+		b.t.Errorf("client: %v, %d bytes held; server: %v, %d bytes held", client.Gone(), client.Held(), server.Gone(), server.Held())
+	}
+	if x, y := client.Unsent(), server.Unsent(); x+y != 0 {
+		b.t.Errorf("%d and %d bytes lost", x, y)
+	}
+	l.Close(b.now)
+	b.clean()
 }
 
 // A long message of which its reader has taken the beginning is acknowledged with the rest when both
@@ -89,14 +95,5 @@ func TestCrossingCloseInMessage(t *testing.T) {
 			t.Fatalf("%d bytes held, %d bytes of the first message read", c.Held(), c.taken)
 		}
 	}
-	client.Close(b.now)
-	server.Close(b.now)
-	if !b.until(lingerProbe/2, func() bool { return client.Gone() && server.Gone() }) {
-		t.Errorf("client: %v, %d bytes held; server: %v, %d bytes held", client.Gone(), client.Held(), server.Gone(), server.Held())
-	}
-	if a, b := client.Unsent(), server.Unsent(); a+b != 0 {
-		t.Errorf("%d and %d bytes lost", a, b)
-	}
-	l.Close(b.now)
-	b.clean()
+	b.closeBoth(client, server, l)
 }
