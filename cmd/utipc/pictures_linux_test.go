@@ -29,17 +29,7 @@ func topScreen(t *testing.T, n *stack.Node, width, height int, keys, until strin
 	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)}); err != nil {
 		t.Fatal(err)
 	}
-	shown, done := newHeard(), make(chan error, 1)
-	go func() {
-		b := make([]byte, 4096)
-		for {
-			k, err := controller.Read(b)
-			if err != nil {
-				return
-			}
-			shown.Write(b[:k])
-		}
-	}()
+	shown, done := hearTerminal(controller), make(chan error, 1)
 	p := top{interval: 300 * time.Millisecond, sort: "rate", rows: 20}
 	go func() { done <- p.run(t.Context(), n, cmdline.Stdio{In: tty, Out: tty, Err: tty}) }()
 	shown.until(t, "over ", done)

@@ -42,17 +42,9 @@ func openPTY(t *testing.T) (controller, tty *os.File) {
 	return controller, tty
 }
 
-// In a terminal top draws on the other screen, hears keys, and gives all back as it was.
-//
-// Proves: tools.small
-func TestTopInTerminal(t *testing.T) {
-	all := liveBed(t, 2)
-	controller, tty := openPTY(t)
-	before, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown, done := newHeard(), make(chan error, 1)
+// hearTerminal hears what is written to a terminal, until that is closed.
+func hearTerminal(controller *os.File) *heard {
+	shown := newHeard()
 	go func() {
 		b := make([]byte, 4096)
 		for {
@@ -63,6 +55,20 @@ func TestTopInTerminal(t *testing.T) {
 			shown.Write(b[:k])
 		}
 	}()
+	return shown
+}
+
+// In a terminal top draws on the other screen, hears keys, and gives all back as it was.
+//
+// Proves: tools.small
+func TestTopInTerminal(t *testing.T) {
+	all := liveBed(t, 2)
+	controller, tty := openPTY(t)
+	before, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, done := hearTerminal(controller), make(chan error, 1)
 	p := top{interval: 20 * time.Millisecond, sort: "rate", rows: 20}
 	go func() { done <- p.run(t.Context(), all[0], cmdline.Stdio{In: tty, Out: tty, Err: tty}) }()
 	shown.until(t, enterScreen, done)
